@@ -1,0 +1,16 @@
+//! The values and tables that everybody shares: seqs, events and their text, contracts, refusal
+//! codes and clause ids. No rule is decided here.
+
+pub mod clause;
+mod contract;
+mod event;
+mod json;
+mod refusal;
+mod seq;
+
+pub use clause::{Clause, Level};
+pub use contract::Contract;
+pub use event::{Draft, Event, Field, SurfaceOp};
+pub use json::{Json, Kind, MAX_INTEGER};
+pub use refusal::{Refusal, RefusalCode};
+pub use seq::Seq;
