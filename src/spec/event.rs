@@ -283,7 +283,8 @@ impl Draft {
         let event_type = serde_json::to_string(event_type)?;
         let data = serde_json::to_string(data)?;
         let text = format!(r#"{{"type":{event_type},"data":{data}}}"#);
-        let span = |start: usize, length: usize| Span { start: start as u32, length: length as u32 };
+        let span =
+            |start: usize, length: usize| Span { start: start as u32, length: length as u32 };
         let parts = Parts {
             event_type: span(r#"{"type":"#.len(), event_type.len()),
             data: span(text.len() - 1 - data.len(), data.len()),
@@ -373,7 +374,8 @@ impl Draft {
             let old = value_at(&self.text, at).text().len();
             text.replace_range(start..start + old, value);
             let by = (value.len() as u32).wrapping_sub(old as u32);
-            let moved = |position: u32| if position > at { position.wrapping_add(by) } else { position };
+            let moved =
+                |position: u32| if position > at { position.wrapping_add(by) } else { position };
             let parts = &mut self.parts;
             parts.event_type.start = moved(parts.event_type.start);
             parts.data.start = moved(parts.data.start);
@@ -419,7 +421,8 @@ impl Parts {
     }
 
     fn shifted(self, from: usize, by: u32) -> Parts {
-        let moved = |position: u32| if position as usize >= from { position + by } else { position };
+        let moved =
+            |position: u32| if position as usize >= from { position + by } else { position };
         Parts {
             event_type: self.event_type.shifted(from, by),
             data: self.data.shifted(from, by),

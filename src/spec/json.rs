@@ -118,9 +118,11 @@ impl<'a> Json<'a> {
 
     /// The string, if it is one and holds no lone surrogate.
     pub fn as_str(self) -> Option<Cow<'a, str>> {
-        match self.as_wtf8()? {
-            Cow::Borrowed(bytes) => std::str::from_utf8(bytes).ok().map(Cow::Borrowed),
-            Cow::Owned(bytes) => String::from_utf8(bytes).ok().map(Cow::Owned),
+        let inner = self.0.strip_prefix('"')?.strip_suffix('"')?;
+        if inner.contains('\\') {
+            String::from_utf8(self.as_wtf8()?.into_owned()).ok().map(Cow::Owned)
+        } else {
+            Some(Cow::Borrowed(inner))
         }
     }
 
@@ -209,11 +211,7 @@ impl fmt::Display for Json<'_> {
     }
 }
 
-fn push_elements<'a, 'b>(
-    pairs: &mut Vec<(Json<'a>, Json<'b>)>,
-    a: Json<'a>,
-    b: Json<'b>,
-) -> bool {
+fn push_elements<'a, 'b>(pairs: &mut Vec<(Json<'a>, Json<'b>)>, a: Json<'a>, b: Json<'b>) -> bool {
     let (a, b) = (a.elements().unwrap_or_default(), b.elements().unwrap_or_default());
     let same_length = a.len() == b.len();
     pairs.extend(a.into_iter().zip(b));
