@@ -16,4 +16,5 @@
     allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)
 )]
 
+pub mod oracle;
 pub mod spec;
