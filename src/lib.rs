@@ -16,5 +16,7 @@
     allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)
 )]
 
+pub mod harness;
+pub mod oracle;
 pub mod session;
 pub mod spec;

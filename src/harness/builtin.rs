@@ -138,11 +138,10 @@ impl Deltas {
     }
 
     fn messages(&mut self) -> Answer {
+        if let Err(error) = self.manager.read(&self.log) {
+            return Answer::Error(error.to_string());
+        }
         let contract = self.manager.contract();
-        let surface = match self.manager.read(&self.log) {
-            Ok(surface) => surface.iter(),
-            Err(error) => return Answer::Error(error.to_string()),
-        };
         let mut texts = Texts::default();
         let mut show = |event: &Event| {
             if let Some(message) = Message::of(&contract, event) {
@@ -150,7 +149,8 @@ impl Deltas {
             }
         };
         if self.manager.has_surface() {
-            self.manager.surface().iter().filter_map(|seq| self.log.get(seq.index())).for_each(show);
+            let nodes = self.manager.surface().iter();
+            nodes.filter_map(|seq| self.log.get(seq.index())).for_each(&mut show);
         } else {
             self.log.iter().for_each(&mut show);
         }

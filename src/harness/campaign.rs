@@ -75,7 +75,8 @@ pub type Watch<'a> = &'a (dyn Fn(&'static str, u64, Option<u64>) + Sync);
 pub fn run(plan: &Plan, watch: Watch<'_>) -> Vec<StageReport> {
     let random = |name, settings: &Settings| {
         let total = plan.cases;
-        let make = |index| generate::case(&mut Seeded::new(plan.seed, index), settings, plan.contract);
+        let make =
+            |index| generate::case(&mut Seeded::new(plan.seed, index), settings, plan.contract);
         let stage = Stage::new(name, Some(total), watch);
         stage.over(plan.workers, total.div_ceil(CHUNK), &|chunk| {
             (chunk * CHUNK..total.min((chunk + 1) * CHUNK)).map(make)
@@ -95,7 +96,8 @@ const CHUNK: u64 = 512;
 
 fn spec_examples(plan: &Plan, watch: Watch<'_>) -> StageReport {
     let cases: Vec<Case> = examples::cases();
-    let cases: Vec<Case> = cases.into_iter().filter(|case| case.contract == plan.contract).collect();
+    let cases: Vec<Case> =
+        cases.into_iter().filter(|case| case.contract == plan.contract).collect();
     let stage = Stage::new("examples", Some(cases.len() as u64), watch);
     let mut report = stage.over(1, 1, &|_| cases.clone().into_iter());
     report.unreached = examples::spec().faults();
@@ -107,13 +109,15 @@ fn spec_examples(plan: &Plan, watch: Watch<'_>) -> StageReport {
 fn oracle_disagrees(case: &Case) -> Option<String> {
     let expectation = Expectation::of(case, Level::Should);
     let mut pairs = case.steps.iter().zip(expectation.answers()).enumerate();
-    let differs = pairs.find(|(_, (step, got))| step.want.as_ref().is_some_and(|want| !agree(want, got)));
+    let differs =
+        pairs.find(|(_, (step, got))| step.want.as_ref().is_some_and(|want| !agree(want, got)));
     differs.map(|(step, _)| format!("the oracle differs from {} at step {step}", case.name))
 }
 
 fn exhaustive_stage(plan: &Plan, watch: Watch<'_>) -> StageReport {
     let parts: Vec<Part> = exhaustive::parts(plan.contract, plan.exhaustive);
-    let stage = Stage { goals: Some(Goals::new(plan.exhaustive)), ..Stage::new("exhaustive", None, watch) };
+    let stage =
+        Stage { goals: Some(Goals::new(plan.exhaustive)), ..Stage::new("exhaustive", None, watch) };
     let part = |index: u64| usize::try_from(index).ok().and_then(|index| parts.get(index).cloned());
     stage.over(plan.workers, parts.len() as u64, &|index| part(index).into_iter().flatten())
 }
@@ -231,7 +235,9 @@ fn minimised(raw: Vec<(Subject, Case)>) -> Vec<Found> {
     let mut found: Vec<Found> = Vec::new();
     for (subject, case) in raw {
         let mut implementation = subject.implementation();
-        let Some(small) = counterexample(subject.name(), &case, implementation.as_mut()) else { continue };
+        let Some(small) = counterexample(subject.name(), &case, implementation.as_mut()) else {
+            continue;
+        };
         let is_known = |known: &Found| {
             known.subject == small.subject && known.failure.clause == small.failure.clause
         };
@@ -250,9 +256,8 @@ pub fn counterexample(
     case: &Case,
     implementation: &mut dyn Implementation,
 ) -> Option<Found> {
-    let mut failure_of = |case: &Case| {
-        Expectation::of(case, Level::Should).judge(&implementation.run(case)).err()
-    };
+    let mut failure_of =
+        |case: &Case| Expectation::of(case, Level::Should).judge(&implementation.run(case)).err();
     failure_of(case)?;
     let mut case = shrink(case, SHRINK_RUNS, |smaller| failure_of(smaller).is_some());
     let failure = *failure_of(&case)?;

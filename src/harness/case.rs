@@ -178,7 +178,12 @@ impl Case {
         let steps = steps.into_iter().enumerate().map(|(i, step)| {
             Step::parse(step).map_err(|e| error(format!("steps[{i}]{}", e.place), e.problem))
         });
-        Ok(Case { name, clauses: clauses(json)?, contract, steps: steps.collect::<Result<_, _>>()? })
+        Ok(Case {
+            name,
+            clauses: clauses(json)?,
+            contract,
+            steps: steps.collect::<Result<_, _>>()?,
+        })
     }
 
     /// The case as JSON, a step a line.
@@ -251,7 +256,8 @@ impl Step {
 impl Ask {
     fn parse(key: Json<'_>, value: Json<'_>) -> Result<Ask, CaseError> {
         let events = |name: &str| {
-            let events = value.elements().ok_or_else(|| error(format!(".{name}"), "expected an array"));
+            let events =
+                value.elements().ok_or_else(|| error(format!(".{name}"), "expected an array"));
             events.map(|events| events.iter().map(|event| Arc::from(event.text())).collect())
         };
         match key.as_str().as_deref() {
@@ -291,7 +297,8 @@ impl Answer {
             Ask::Messages => {
                 let mut texts = Texts::default();
                 let is_list = value.get("messages").is_some_and(|messages| {
-                    messages.each_element(|message| texts.push_with(|out| out.push_str(message.text())))
+                    messages
+                        .each_element(|message| texts.push_with(|out| out.push_str(message.text())))
                 });
                 is_list.then_some(Answer::Messages(texts)).ok_or_else(|| wrong("`messages`"))
             }
@@ -311,7 +318,10 @@ impl Answer {
                 format!("{{\"messages\":[{}]}}", messages.join(","))
             }
             Answer::Error(message) => {
-                format!("{{\"error\":{{\"message\":{}}}}}", serde_json::Value::from(message.as_str()))
+                format!(
+                    "{{\"error\":{{\"message\":{}}}}}",
+                    serde_json::Value::from(message.as_str())
+                )
             }
         }
     }
@@ -345,7 +355,9 @@ fn numbers(list: Json<'_>) -> Option<Vec<u64>> {
     let number = |value: Json<'_>| {
         let exact = value.as_integer().and_then(|number| u64::try_from(number).ok());
         let whole = |double: f64| double.fract() == 0.0 && (0.0..=9e15).contains(&double);
-        exact.or_else(|| value.as_double().filter(|double| whole(*double)).map(|double| double as u64))
+        exact.or_else(|| {
+            value.as_double().filter(|double| whole(*double)).map(|double| double as u64)
+        })
     };
     list.elements()?.into_iter().map(number).collect()
 }

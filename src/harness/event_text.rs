@@ -31,8 +31,15 @@ pub(super) struct Place<'a> {
 
 const MESSAGE_TYPES: &[&str] =
     &["user/message", "assistant/message", "tool/result", "context/message", "steering/message"];
-const OTHER_TYPES: &[&str] =
-    &["assistant/chunk", "turn/start", "compaction/marker", "usage", "tool/call", "x", "user\\/note"];
+const OTHER_TYPES: &[&str] = &[
+    "assistant/chunk",
+    "turn/start",
+    "compaction/marker",
+    "usage",
+    "tool/call",
+    "x",
+    "user\\/note",
+];
 
 /// The fields of an event, each as JSON text.
 #[derive(Default)]
@@ -62,11 +69,16 @@ impl Fields<'_> {
         let Fields { event_type, data, .. } = self;
         let op = self.op.as_ref().map(|op| format!("\"surfaceOp\": {op}, ")).unwrap_or_default();
         let sources = self.sources.as_ref();
-        let sources = sources.map(|list| format!("\"sourceEventSeqs\":{list},")).unwrap_or_default();
+        let sources =
+            sources.map(|list| format!("\"sourceEventSeqs\":{list},")).unwrap_or_default();
         match choices.below(3) {
             0 => format!("{{{op}{sources}\"data\":{data},\"type\":\"{event_type}\"}}"),
-            1 => format!("{{ {sources}\"type\":\"{event_type}\" , {op}\"data\":{data},\"x\":[1.0,{{}}] }}"),
-            _ => format!("{{{sources}{op}\"t\\u0079pe\":\"{event_type}\",\"\\ud800\":0,\"d\\u0061ta\":{data}}}"),
+            1 => format!(
+                "{{ {sources}\"type\":\"{event_type}\" , {op}\"data\":{data},\"x\":[1.0,{{}}] }}"
+            ),
+            _ => format!(
+                "{{{sources}{op}\"t\\u0079pe\":\"{event_type}\",\"\\ud800\":0,\"d\\u0061ta\":{data}}}"
+            ),
         }
     }
 }
@@ -83,7 +95,9 @@ fn data(choices: &mut impl Choices, event_type: &str, number: u32, odd: bool) ->
         "assistant/message" => format!(r#"{{"turn":1,"step":1,"content":{content}}}"#),
         "tool/result" => {
             let is_error = choices.one_in(4);
-            format!(r#"{{"turn":1,"step":1,"callId":"c{number}","content":{content},"isError":{is_error}}}"#)
+            format!(
+                r#"{{"turn":1,"step":1,"callId":"c{number}","content":{content},"isError":{is_error}}}"#
+            )
         }
         "context/message" => {
             let kind = kind(choices, odd);
@@ -105,18 +119,33 @@ fn content(choices: &mut impl Choices, number: u32, odd: bool) -> String {
         0 => "[]".to_owned(),
         1 => format!(r#"[{{"type":"text","text":"half \ud83d {number}"}}]"#),
         2 => format!("[{{\"type\":\"text\",\"text\":\"\u{2028}\u{2029}\u{85}{number}\"}}]"),
-        3 => format!(r#"[ {{"n":1.0,"type":"text","m":1e2,"text":"{number}", "big":1234567890123456789012345678901234567890 }} ]"#),
+        3 => format!(
+            r#"[ {{"n":1.0,"type":"text","m":1e2,"text":"{number}", "big":1234567890123456789012345678901234567890 }} ]"#
+        ),
         4 => format!(r#"[{{"type":"text","type":"text","text":"a","text":"{number}"}}]"#),
-        5 => format!(r#"[{{"type":"x\/y","deep":[[[[[[{number}]]]]]]}},{{"type":"tool-call","id":"c{number}"}}]"#),
+        5 => format!(
+            r#"[{{"type":"x\/y","deep":[[[[[[{number}]]]]]]}},{{"type":"tool-call","id":"c{number}"}}]"#
+        ),
         6 => format!(r#"[{{"type":"text","text":"\"\\\n\u0000 {number} 😀"}}]"#),
-        _ => format!(r#"[{{"type":"image"}},{{"type":"text","text":"{number}"}},{{"type":"reasoning"}}]"#),
+        _ => format!(
+            r#"[{{"type":"image"}},{{"type":"text","text":"{number}"}},{{"type":"reasoning"}}]"#
+        ),
     }
 }
 
 /// The text between the quotes of a `source.kind`.
 fn kind(choices: &mut impl Choices, odd: bool) -> &'static str {
-    const KINDS: &[&str] =
-        &["plugin", "user", "a\\\"b", "x\\ud83dy", "\\u0041", "\\n\\u001F", "\\ud83d\\ude00", "\u{e9}\u{2028}", ""];
+    const KINDS: &[&str] = &[
+        "plugin",
+        "user",
+        "a\\\"b",
+        "x\\ud83dy",
+        "\\u0041",
+        "\\n\\u001F",
+        "\\ud83d\\ude00",
+        "\u{e9}\u{2028}",
+        "",
+    ];
     let known = if odd { KINDS.len() } else { 2 };
     KINDS.get(choices.index(known)).copied().unwrap_or("plugin")
 }
@@ -238,14 +267,16 @@ pub(super) fn well_formed(
         _ => MESSAGE_TYPES,
     };
     let event_type = types.get(choices.index(types.len())).copied().unwrap_or("x");
-    let mut fields = Fields { event_type, data: data(choices, event_type, number, odd), ..Fields::default() };
+    let mut fields =
+        Fields { event_type, data: data(choices, event_type, number, odd), ..Fields::default() };
     let effect = match shape {
         Shape::Refused => return refused(choices, place, fields),
         Shape::Replace if !world.nodes.is_empty() => {
             let (first, last) = range(choices, world);
             let nodes = world.range(first, last);
             fields.sources = Some(sources(choices, world, nodes));
-            fields.op = nodes.first().zip(nodes.last()).map(|(start, end)| replace_op(*start, *end));
+            fields.op =
+                nodes.first().zip(nodes.last()).map(|(start, end)| replace_op(*start, *end));
             Effect::Replace(first, last)
         }
         Shape::Append | Shape::SilentNode | Shape::Replace => {
@@ -308,7 +339,8 @@ fn sources(choices: &mut impl Choices, world: &World, nodes: &[u64]) -> String {
 
 /// Sources of an event that shadows nothing: nobody asks what they name.
 fn some_sources(choices: &mut impl Choices, next: u64) -> String {
-    let seqs: Vec<u64> = (0..choices.below(3)).map(|_| u64::from(choices.below(next as u32 + 2))).collect();
+    let seqs: Vec<u64> =
+        (0..choices.below(3)).map(|_| u64::from(choices.below(next as u32 + 2))).collect();
     list(&seqs)
 }
 
@@ -468,7 +500,8 @@ fn small_replace(number: u32, start: Option<&u64>, end: Option<&u64>, sources: &
 fn small_refusals(world: &World, ranges: &[(usize, usize)]) -> Vec<String> {
     let next = world.next();
     let all = list(&(0..=next).collect::<Vec<u64>>());
-    let replace = |start: u64, end: u64, sources: &str| small_replace(0, Some(&start), Some(&end), sources);
+    let replace =
+        |start: u64, end: u64, sources: &str| small_replace(0, Some(&start), Some(&end), sources);
     let mut refusals = vec![
         "[]".to_owned(),
         seeded(&plain(0, true), next, 0).to_string(),
@@ -477,7 +510,9 @@ fn small_refusals(world: &World, ranges: &[(usize, usize)]) -> Vec<String> {
         r#"{"type":"x","data":{},"sourceEventSeqs":null,"surfaceOp":"append"}"#.to_owned(),
     ];
     let node = world.nodes.first().copied().unwrap_or(next);
-    for bad in [world.gone.last().copied(), world.off.last().copied(), Some(next)].into_iter().flatten() {
+    for bad in
+        [world.gone.last().copied(), world.off.last().copied(), Some(next)].into_iter().flatten()
+    {
         refusals.push(replace(bad, node, &all));
         refusals.push(replace(node, bad, &all));
     }

@@ -69,7 +69,9 @@ impl Spec {
         if let Some((id, level)) = heading {
             let (id, level) = (id.to_owned(), level.to_owned());
             self.statements.push(Statement { id, level, text: String::new() });
-        } else if let Some(statement) = self.statements.last_mut().filter(|_| !line.starts_with('#')) {
+        } else if let Some(statement) =
+            self.statements.last_mut().filter(|_| !line.starts_with('#'))
+        {
             statement.text.push_str(line);
             statement.text.push('\n');
         }
@@ -89,12 +91,14 @@ impl Spec {
                     shown.extend(case.clauses.iter().map(|clause| clause.id));
                     faults.extend(example_faults(*line, case));
                     if !names.insert(case.name.as_str()) {
-                        faults.push(format!("line {line}: a second example is named {}", case.name));
+                        faults
+                            .push(format!("line {line}: a second example is named {}", case.name));
                     }
                 }
             }
         }
-        let bare = self.statements.iter().filter(|statement| !shown.contains(statement.id.as_str()));
+        let bare =
+            self.statements.iter().filter(|statement| !shown.contains(statement.id.as_str()));
         faults.extend(bare.map(|statement| format!("clause {} has no example", statement.id)));
         faults
     }

@@ -165,7 +165,8 @@ impl<'a, C: Choices> Maker<'a, C> {
         let style = self.choices.weighted(event_text::STYLES).unwrap_or(Style::Marked);
         for _ in 0..self.count() {
             self.made += 1;
-            let place = Place { world: &self.world, number: self.made, odd: self.settings.odd_text };
+            let place =
+                Place { world: &self.world, number: self.made, odd: self.settings.odd_text };
             let (text, effect) = event_text::well_formed(self.choices, place, style);
             self.offer(&text);
             match effect {
@@ -195,7 +196,11 @@ impl<'a, C: Choices> Maker<'a, C> {
         self.made += 1;
         let text = event_text::plain(self.made, self.world.is_marked() || self.world.is_empty());
         self.offer(&text);
-        let effect = if self.world.is_marked() || self.world.is_empty() { Effect::Append } else { Effect::Off };
+        let effect = if self.world.is_marked() || self.world.is_empty() {
+            Effect::Append
+        } else {
+            Effect::Off
+        };
         self.accept(text, effect);
     }
 
@@ -266,7 +271,8 @@ impl<'a, C: Choices> Maker<'a, C> {
         let mut may_refuse = true;
         for _ in 0..count {
             self.made += 1;
-            let (text, effect) = event_text::small(self.choices, &self.world, self.made, may_refuse);
+            let (text, effect) =
+                event_text::small(self.choices, &self.world, self.made, may_refuse);
             offered.push((text, effect.is_some()));
             match effect {
                 Some(effect) => self.world.apply(effect),
@@ -277,7 +283,8 @@ impl<'a, C: Choices> Maker<'a, C> {
         let presentation = self.choices.index(count + 2);
         if presentation == count + 1 {
             let events = offered.iter().enumerate();
-            let events = events.map(|(seq, (text, _))| event_text::seeded(text, seq as u64, 0)).collect();
+            let events =
+                events.map(|(seq, (text, _))| event_text::seeded(text, seq as u64, 0)).collect();
             self.steps.push(Step::ask(Ask::Seed(events)));
             return self.read_both();
         }

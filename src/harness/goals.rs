@@ -111,7 +111,9 @@ impl Goal {
             Goal::ReplacedReplacement => "a replacement of a replacement".to_owned(),
             Goal::RangeOfThree => "a range of three".to_owned(),
             Goal::Refused(code) => format!("a refusal with {code}"),
-            Goal::ReadBehind(events) => format!("a read between events {} and {events}", events - 1),
+            Goal::ReadBehind(events) => {
+                format!("a read between events {} and {events}", events - 1)
+            }
         }
     }
 }

@@ -1,6 +1,7 @@
 //! `Implementation`: whatever answers cases.
 
 use std::any::Any;
+use std::cell::Cell;
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -55,10 +56,12 @@ impl<S: Steps> Default for InProcess<S> {
 impl<S: Steps> Implementation for InProcess<S> {
     fn submit(&mut self, case: &Case) {
         let mut answers = Vec::with_capacity(case.steps.len());
+        ANSWERING.set(true);
         let outcome = catch_unwind(AssertUnwindSafe(|| {
             let mut session = S::start(case.contract);
             answers.extend(case.steps.iter().map(|step| session.answer(&step.ask)));
         }));
+        ANSWERING.set(false);
         if let Err(panic) = outcome {
             answers.push(Answer::Error(format!("panicked: {}", words(panic.as_ref()))));
         }
@@ -68,6 +71,16 @@ impl<S: Steps> Implementation for InProcess<S> {
     fn next(&mut self) -> Vec<Answer> {
         self.answers.pop_front().unwrap_or_default()
     }
+}
+
+thread_local! {
+    static ANSWERING: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether this thread is inside an implementation that is being judged, where a panic is a
+/// verdict and need not be printed.
+pub fn is_answering() -> bool {
+    ANSWERING.get()
 }
 
 /// What a panic said.

@@ -63,7 +63,11 @@ fn appended(oracle: &mut Oracle, events: &[Arc<str>]) -> Expected {
             Ok(seq) => seqs.push(seq),
             Err(refused) => {
                 let refused = Some(at_index(at, refused));
-                return Expected { answer: Answer::Taken { seqs, refused }, clauses, items: Vec::new() };
+                return Expected {
+                    answer: Answer::Taken { seqs, refused },
+                    clauses,
+                    items: Vec::new(),
+                };
             }
         }
         used.extend(clauses.into_iter().filter(|clause| clause.level == Level::Should));
@@ -118,7 +122,8 @@ impl<'a> Expectation<'a> {
     pub fn of(case: &'a Case, level: Level) -> Expectation<'a> {
         let mut oracle = Oracle::new(case.contract);
         let steps = case.steps.iter().map(|step| expected(&mut oracle, &step.ask));
-        let binds = |expected: &Expected| expected.clauses.iter().all(|clause| clause.level <= level);
+        let binds =
+            |expected: &Expected| expected.clauses.iter().all(|clause| clause.level <= level);
         Expectation { case, steps: steps.take_while(binds).collect() }
     }
 
@@ -203,7 +208,11 @@ impl Difference<'_> {
             (Answer::Taken { .. }, Answer::Taken { .. }) => self.taken(),
             (Answer::Nodes(want), Answer::Nodes(got)) => self.nodes(want, got),
             (Answer::Messages(want), Answer::Messages(got)) => self.messages(want, got),
-            _ => (None, self.deciding(), "the answer has another shape than was asked for".to_owned()),
+            _ => (
+                None,
+                self.deciding(),
+                "the answer has another shape than was asked for".to_owned(),
+            ),
         };
         let Difference { step, expected, got, .. } = self;
         Failure { step, position, want: expected.answer, got, clause, sentence }
@@ -249,8 +258,10 @@ impl Difference<'_> {
         let words = |refused: &RefusedAt| refused.code.clone().unwrap_or_default();
         if want.code == got.code || got.code.is_none() {
             let list = |refused: &RefusedAt| refused.missing.clone().unwrap_or_default();
-            let clause = if want.missing == got.missing { clause::LOG_BATCH } else { self.deciding() };
-            let sentence = format!("the refusal must list {:?} and lists {:?}", list(want), list(got));
+            let clause =
+                if want.missing == got.missing { clause::LOG_BATCH } else { self.deciding() };
+            let sentence =
+                format!("the refusal must list {:?} and lists {:?}", list(want), list(got));
             return (clause, sentence);
         }
         let first = code_of(want).min(code_of(got)).or(code_of(want));
@@ -277,7 +288,8 @@ impl Difference<'_> {
             (None, Some(seq)) => self.oracle.fate(*seq),
             (None, None) => clause::REPLACE_PLACE,
         });
-        let node = |seq: Option<&u64>| seq.map_or("nothing".to_owned(), |seq| format!("node {seq}"));
+        let node =
+            |seq: Option<&u64>| seq.map_or("nothing".to_owned(), |seq| format!("node {seq}"));
         let sentence =
             format!("position {position} must hold {} and holds {}", node(wanted), node(found));
         (Some(position), clause, sentence)

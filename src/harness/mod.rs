@@ -20,6 +20,6 @@ pub use case::{Answer, Ask, Case, CaseError, RefusedAt, Step, Texts};
 pub use choices::{Choices, Odometer, Seeded};
 pub use generate::{Form, Reads, Settings, case as generate};
 pub use goals::Goals;
-pub use implementation::{Implementation, InProcess, Steps};
+pub use implementation::{Implementation, InProcess, Steps, is_answering};
 pub use judge::{Expectation, Expected, Failure, agree, expected};
 pub use shrink::shrink;

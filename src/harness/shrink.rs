@@ -27,31 +27,33 @@ struct Size {
 /// still fails; it is asked at most `runs` times.
 pub fn shrink(case: &Case, runs: usize, mut fails: impl FnMut(&Case) -> bool) -> Case {
     let mut smallest = case.clone();
-    let mut size = Size::of(&smallest);
     let mut left = runs;
-    'smaller: loop {
-        for candidate in candidates(&smallest) {
-            let candidate_size = Size::of(&candidate);
-            if candidate_size >= size {
-                continue;
-            }
-            if left == 0 {
-                return smallest;
-            }
-            left -= 1;
-            if fails(&candidate) {
-                (smallest, size) = (candidate, candidate_size);
-                continue 'smaller;
-            }
+    loop {
+        let size = Size::of(&smallest);
+        let mut smaller = candidates(&smallest).filter(|candidate| Size::of(candidate) < size);
+        let next = smaller.find(|candidate| {
+            left = left.saturating_sub(1);
+            left > 0 && fails(candidate)
+        });
+        drop(smaller);
+        match next {
+            Some(next) => smallest = next,
+            None => return smallest,
         }
-        return smallest;
     }
 }
 
 impl Size {
     fn of(case: &Case) -> Size {
-        let mut size =
-            Size { events: 0, steps: case.steps.len(), seeds: 0, replaces: 0, width: 0, sources: 0, bytes: 0 };
+        let mut size = Size {
+            events: 0,
+            steps: case.steps.len(),
+            seeds: 0,
+            replaces: 0,
+            width: 0,
+            sources: 0,
+            bytes: 0,
+        };
         for step in &case.steps {
             size.seeds += usize::from(matches!(step.ask, Ask::Seed(_)));
             for event in step.ask.events() {
@@ -134,7 +136,9 @@ fn without_event(case: &Case, step: usize, event: usize) -> Case {
             }
         }
     }
-    smaller.steps.retain(|step| step.ask.is_read() || !step.ask.events().is_empty() || matches!(step.ask, Ask::Seed(_)));
+    smaller.steps.retain(|step| {
+        step.ask.is_read() || !step.ask.events().is_empty() || matches!(step.ask, Ask::Seed(_))
+    });
     smaller
 }
 
@@ -181,7 +185,8 @@ fn edited(case: &Case, step: usize, event: usize) -> Vec<Case> {
     let mut simpler = vec![parts.plain("[]"), parts.plain(SHORT), parts.without_unknown()];
     if let Some((start, end)) = parts.range() {
         simpler.push(parts.with_op("\"append\"".to_owned()));
-        simpler.extend([(start, start), (end, end)].map(|(start, end)| parts.with_range(start, end)));
+        simpler
+            .extend([(start, start), (end, end)].map(|(start, end)| parts.with_range(start, end)));
     }
     if let Some(sources) = parts.sources() {
         simpler.push(parts.with_sources(None));
@@ -223,7 +228,9 @@ impl Parts {
     fn of(text: &Arc<str>) -> Parts {
         let entries = Json::parse(text).ok().and_then(Json::entries);
         let entries = entries.map(|entries| {
-            let own = |(key, value): (Json<'_>, Json<'_>)| (key.text().to_owned(), value.text().to_owned());
+            let own = |(key, value): (Json<'_>, Json<'_>)| {
+                (key.text().to_owned(), value.text().to_owned())
+            };
             entries.into_iter().map(own).collect()
         });
         Parts { whole: text.clone(), entries }
@@ -231,7 +238,8 @@ impl Parts {
 
     fn text(&self) -> Arc<str> {
         let Some(entries) = &self.entries else { return self.whole.clone() };
-        let fields: Vec<String> = entries.iter().map(|(key, value)| format!("{key}:{value}")).collect();
+        let fields: Vec<String> =
+            entries.iter().map(|(key, value)| format!("{key}:{value}")).collect();
         Arc::from(format!("{{{}}}", fields.join(",")))
     }
 

@@ -277,7 +277,7 @@ impl SurfaceManager {
             }
         }
         self.looked.add(shadowed, 0);
-        Ok(Change::Replace { from, to, shadowed: shadowed as usize })
+        Ok(Change::Replace { from, to, shadowed })
     }
 
     pub(super) fn apply(&mut self, seq: Seq, change: Change) {
@@ -286,7 +286,8 @@ impl SurfaceManager {
             Change::Nothing => return,
             Change::Append => self.slots.push(seq),
             Change::Replace { from, to, shadowed } => {
-                self.slots.replace(from, to, shadowed, seq);
+                self.slots.replace(from, to, seq);
+                self.looked.add(shadowed, 0);
                 self.generation += 1;
                 from
             }
@@ -357,7 +358,7 @@ impl Coverage {
 pub(super) enum Change {
     Nothing,
     Append,
-    Replace { from: usize, to: usize, shadowed: usize },
+    Replace { from: usize, to: usize, shadowed: u64 },
 }
 
 /// An event that was checked against the surface as it stood, to be committed to the same one.
@@ -408,7 +409,7 @@ impl std::error::Error for ReadError {}
 /// What a manager did since it was made. Iterating over a surface is not counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Work {
-    /// Nodes visited to check a replace.
+    /// Nodes visited to check a replace and to shadow them.
     pub nodes: u64,
     /// Look-ups of a seq.
     pub probes: u64,

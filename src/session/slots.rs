@@ -51,23 +51,28 @@ impl Slots {
         self.cells.len() - 1
     }
 
-    /// Puts `seq` in the place of the nodes from `start` through `end`, of which there are
-    /// `shadowed`.
-    pub(super) fn replace(&mut self, start: usize, end: usize, shadowed: usize, seq: Seq) {
-        if let Some(cell) = self.cells.get_mut(start) {
-            *cell = seq.get();
+    /// Puts `seq` in the place of the nodes from `start` through `end`.
+    pub(super) fn replace(&mut self, start: usize, end: usize, seq: Seq) {
+        let mut slot = start;
+        while let Some(next) = self.next(slot).filter(|next| *next <= end) {
+            // Also inside a hole no slot may hold a node: the index asks slots what they hold.
+            self.set(next, HOLE);
+            self.live -= 1;
+            slot = next;
         }
-        self.live -= shadowed - 1;
-        let behind = self.hole_length(end + 1);
-        let length = end - start + behind;
+        self.set(start, seq.get());
+        let length = end - start + self.hole_length(end + 1);
         if start + length + 1 == self.cells.len() {
             self.cells.truncate(start + 1);
         } else if length > 0 {
-            for slot in [start + 1, start + length] {
-                if let Some(cell) = self.cells.get_mut(slot) {
-                    *cell = HOLE | length as u64;
-                }
-            }
+            self.set(start + 1, HOLE | length as u64);
+            self.set(start + length, HOLE | length as u64);
+        }
+    }
+
+    fn set(&mut self, slot: usize, value: u64) {
+        if let Some(cell) = self.cells.get_mut(slot) {
+            *cell = value;
         }
     }
 
@@ -118,6 +123,9 @@ impl Slots {
         }
         match forward.iter().find(|slot| self.node(**slot).is_none()) {
             Some(slot) => Err(format!("slot {slot} is stepped on and holds no node")),
+            None if self.cells.iter().filter(|cell| **cell & HOLE == 0).count() != self.live => {
+                Err("a node is left inside a hole".to_owned())
+            }
             None => Ok(()),
         }
     }

@@ -1,0 +1,375 @@
+//! The laws of the surface, as relations between what an implementation shows of one log and of
+//! another. They know nothing of how a surface is kept: anything that reads a log can be asked.
+//!
+//! In the equations `L` is a log, `L[..n]` its first `n` events, `S(L)` its nodes, `M(L)` its
+//! messages, `V(L)` both, and `·` puts lists behind each other. A log that is refused stands for
+//! its longest prefix that is read. Logs are small: where a law has a choice, every one is tried.
+
+use std::collections::BTreeSet;
+
+use crate::spec::Json;
+
+/// What an implementation shows of a whole log.
+#[derive(Clone, Debug)]
+pub struct View {
+    /// The nodes of the surface, head to tail.
+    pub nodes: Vec<u64>,
+    /// The derived messages, as JSON texts.
+    pub messages: Vec<String>,
+}
+
+/// Reads a whole log, event texts with `seq` and `time`, cut into deltas at these ascending
+/// indexes. `None` where the log is refused.
+pub type Read<'a> = dyn Fn(&[String], &[usize]) -> Option<View> + 'a;
+
+/// A law over one log. The error is one sentence that says what broke.
+pub type Law = fn(&Read<'_>, &[String]) -> Result<(), String>;
+
+/// Every law, with its name.
+pub const ALL: &[(&str, Law)] = &[
+    ("function of the log", function_of_the_log),
+    ("cutting into deltas", cutting),
+    ("accepted append", accepted_append),
+    ("replace changes only its range", replace_changes_its_range),
+    ("at most once and never again", at_most_once),
+    ("nodes and shadowed", nodes_and_shadowed),
+    ("refusal changes nothing", refusal_changes_nothing),
+    ("unmarked events are invisible", unmarked_events),
+    ("fork", fork),
+    ("time orders nothing", time_orders_nothing),
+];
+
+/// `V(L) = V(L)`, whatever other logs were read in between. Clause `surface.fold`.
+pub fn function_of_the_log(read: &Read<'_>, log: &[String]) -> Result<(), String> {
+    let (log, views) = prefixes(read, log)?;
+    for (n, view) in views.iter().enumerate().rev() {
+        let again = read(first(log, n), &[]);
+        agree(view, again, || format!("two reads of the first {n} events differ"))?;
+    }
+    Ok(())
+}
+
+/// `V(L cut at i and j) = V(L)` for all `i ≤ j`, and for a cut at every event.
+/// Clauses `delta.cuts`, `delta.snapshot`.
+pub fn cutting(read: &Read<'_>, log: &[String]) -> Result<(), String> {
+    let (log, view) = accepted(read, log)?;
+    let pairs = (0..=log.len()).flat_map(|i| (i..=log.len()).map(move |j| vec![i, j]));
+    for cuts in pairs.chain([(0..=log.len()).collect()]) {
+        agree(&view, read(log, &cuts), || format!("cuts at {cuts:?} show in the answer"))?;
+    }
+    Ok(())
+}
+
+/// `S(L · append) = S(L) · [seq]`, and `M(L · append) = M(L) · m` with `m` one message or none if
+/// `L` has a surface or no unmarked message event (without a surface it would show those).
+/// Clauses `surface.append`, `message.order`, `message.mixed`.
+pub fn accepted_append(read: &Read<'_>, log: &[String]) -> Result<(), String> {
+    each_step(read, log, |prefix, event, before, after| {
+        if !event.get("surfaceOp").is_some_and(|op| op.is_str("append")) {
+            return Ok(());
+        }
+        let seq = prefix.len() as u64;
+        let nodes = [before.nodes.as_slice(), &[seq]].concat();
+        ensure(after.nodes == nodes, || format!("append {seq} does not just add a tail"))?;
+        if !has_surface(prefix) && !before.messages.is_empty() {
+            return Ok(());
+        }
+        let count = before.messages.len();
+        let kept = same_messages(&before.messages, first(&after.messages, count));
+        let grown_by_one_at_most = after.messages.len() <= count + 1;
+        ensure(kept && grown_by_one_at_most, || format!("append {seq} changes earlier messages"))
+    })
+}
+
+/// Where `S(L) = a · [start … end] · c`: `S(L · replace) = a · [seq] · c`, and
+/// `M(L · replace) = M(a) · M(the event alone) · M(c)`, with `M(a)` and `M(c)` as `L` shows them.
+/// Clauses `replace.inclusive`, `replace.place`, `replace.start`, `replace.end`, `replace.order`.
+pub fn replace_changes_its_range(read: &Read<'_>, log: &[String]) -> Result<(), String> {
+    each_step(read, log, |prefix, event, before, after| {
+        let seq = prefix.len() as u64;
+        let place = |end: &str| {
+            let end = event.get("surfaceOp").and_then(|op| op.get(end)).and_then(as_seq)?;
+            before.nodes.iter().position(|node| *node == end)
+        };
+        if event.get("surfaceOp").and_then(|op| op.get("op")).is_none() {
+            return Ok(());
+        }
+        let (Some(start), Some(end)) = (place("start"), place("end")) else {
+            return Err(format!("replace {seq} was accepted though an end of it is no node"));
+        };
+        ensure(start <= end, || format!("replace {seq} was accepted though it is reversed"))?;
+        let (head, tail) = (first(&before.nodes, start), after_first(&before.nodes, end + 1));
+        let nodes = [head, &[seq], tail].concat();
+        ensure(after.nodes == nodes, || format!("replace {seq} moves more than its range"))?;
+        let shown = |nodes: &[u64]| -> Result<usize, String> {
+            nodes.iter().try_fold(0, |sum, node| Ok(sum + alone(read, nth(prefix, *node))?.len()))
+        };
+        let tail_from = before.messages.len().saturating_sub(shown(tail)?);
+        let messages = [
+            first(&before.messages, shown(head)?),
+            &alone(read, event.text())?,
+            after_first(&before.messages, tail_from),
+        ]
+        .concat();
+        let same = same_messages(&after.messages, &messages);
+        ensure(same, || format!("replace {seq} changes messages outside its range"))
+    })
+}
+
+/// A seq is in `S(L)` at most once, and `s ∈ S(L[..n])`, `s ∉ S(L[..n+1])` gives `s ∉ S(L[..m])`
+/// for every `m > n`. Clause `replace.forever`.
+pub fn at_most_once(read: &Read<'_>, log: &[String]) -> Result<(), String> {
+    let mut gone = BTreeSet::new();
+    let (_, views) = prefixes(read, log)?;
+    for pair in views.windows(2) {
+        let [before, after] = pair else { continue };
+        let nodes = BTreeSet::from_iter(after.nodes.iter().copied());
+        ensure(nodes.len() == after.nodes.len(), || {
+            format!("a node stands twice on the surface {:?}", after.nodes)
+        })?;
+        gone.extend(before.nodes.iter().copied().filter(|node| !nodes.contains(node)));
+        ensure(gone.is_disjoint(&nodes), || {
+            format!("a shadowed node is back on the surface {:?}", after.nodes)
+        })?;
+    }
+    Ok(())
+}
+
+/// `S(L) ∪ shadowed(L)`, all that was a node of some `L[..n]`, is the set of the events with a
+/// `surfaceOp`, and from `S(L)` each of them is reached through `sourceEventSeqs`.
+/// Clauses `surface.append`, `surface.unmarked`, `replace.coverage`.
+pub fn nodes_and_shadowed(read: &Read<'_>, log: &[String]) -> Result<(), String> {
+    let (log, views) = prefixes(read, log)?;
+    let mut ever = BTreeSet::new();
+    for (n, view) in views.iter().enumerate() {
+        let prefix = first(log, n);
+        let marked =
+            (0..n as u64).filter(|seq| has_surface(std::slice::from_ref(nth(prefix, *seq))));
+        let marked = BTreeSet::from_iter(marked);
+        ever.extend(view.nodes.iter().copied());
+        ensure(ever == marked, || format!("after {n} events {ever:?} were nodes, not {marked:?}"))?;
+        let (mut reached, mut open) = (BTreeSet::new(), view.nodes.clone());
+        while let Some(seq) = open.pop() {
+            if reached.insert(seq) && seq < n as u64 {
+                open.extend(sources(nth(prefix, seq)));
+            }
+        }
+        ensure(marked.is_subset(&reached), || {
+            format!("after {n} events the sources of the nodes do not lead to all of {marked:?}")
+        })?;
+    }
+    Ok(())
+}
+
+/// `L · e` is refused and `V(L)` stays what it was, for each prefix `L` and a replace `e` made of
+/// each event: of itself where it is no node, else without a source, and back to the head.
+/// Clauses `refusal.changes-nothing`, `replace.start`, `replace.order`, `replace.coverage`.
+pub fn refusal_changes_nothing(read: &Read<'_>, log: &[String]) -> Result<(), String> {
+    let (log, views) = prefixes(read, log)?;
+    for (n, view) in views.iter().enumerate() {
+        let all: Vec<String> = (0..=log.len()).map(|seq| seq.to_string()).collect();
+        let all = all.join(",");
+        for (event, seq) in log.iter().zip(0..) {
+            let damaged = match view.nodes.first() {
+                _ if !view.nodes.contains(&seq) => vec![(seq, all.as_str())],
+                Some(head) if *head != seq => vec![(seq, ""), (*head, all.as_str())],
+                _ => vec![(seq, "")],
+            };
+            for (end, cited) in damaged {
+                let rest = format!(
+                    r#""sourceEventSeqs":[{cited}],"surfaceOp":{{"op":"replace","start":{seq},"end":{end}}}"#
+                );
+                let prefix = first(log, n);
+                let longer = [prefix, &[placed(event, n as u64, &rest)]].concat();
+                ensure(read(&longer, &[n]).is_none(), || {
+                    format!("a replace of {seq} to {end} citing [{cited}] is taken at {n}")
+                })?;
+                agree(view, read(prefix, &[]), || {
+                    format!("a refused replace of {seq} to {end} changes the first {n} events")
+                })?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// `M(L with an event inserted) = M(L)` for an event without `surfaceOp` that makes no message, at
+/// every place, if `L` has a surface; `S` is the same after renumbering.
+/// Clauses `surface.unmarked`, `message.order`, `message.types`.
+pub fn unmarked_events(read: &Read<'_>, log: &[String]) -> Result<(), String> {
+    let (log, view) = accepted(read, log)?;
+    for at in (0..=log.len() as u64).filter(|_| has_surface(log)) {
+        let moved = |seq: u64| if (at..log.len() as u64).contains(&seq) { seq + 1 } else { seq };
+        let mut longer: Vec<String> = log.iter().map(|event| renumbered(event, &moved)).collect();
+        longer
+            .insert(at as usize, format!(r#"{{"type":"usage","seq":{at},"time":0,"data":{{}}}}"#));
+        let nodes = view.nodes.iter().map(|seq| moved(*seq)).collect();
+        let expected = View { nodes, messages: view.messages.clone() };
+        agree(&expected, read(&longer, &[]), || format!("an unmarked event shows at {at}"))?;
+    }
+    Ok(())
+}
+
+/// `V(fork(L, n)) = V(L[..n])`: a prefix of a log is a log, shows the same after its parent went
+/// on, and what the child appends stays its own. Clause `fork.prefix`.
+pub fn fork(read: &Read<'_>, log: &[String]) -> Result<(), String> {
+    let (log, views) = prefixes(read, log)?;
+    let Some((parent, event)) = views.last().zip(log.first()) else { return Ok(()) };
+    for (n, view) in views.iter().enumerate() {
+        agree(parent, read(log, &[n]), || format!("the parent of a fork at {n} changed"))?;
+        agree(view, read(first(log, n), &[]), || format!("the fork at {n} shows its parent"))?;
+        let own = placed(event, n as u64, r#""surfaceOp":"append""#);
+        let Some(child) = read(&[first(log, n), &[own]].concat(), &[n]) else { continue };
+        let nodes = [view.nodes.as_slice(), &[n as u64]].concat();
+        ensure(child.nodes == nodes, || format!("an append to the fork at {n} is misplaced"))?;
+        agree(parent, read(log, &[]), || {
+            format!("the child of a fork at {n} shows in its parent")
+        })?;
+    }
+    Ok(())
+}
+
+/// `V(L with its times permuted) = V(L)`, for each rotation and its reversal. Clause `log.time`.
+pub fn time_orders_nothing(read: &Read<'_>, log: &[String]) -> Result<(), String> {
+    let (log, view) = accepted(read, log)?;
+    let mut times: Vec<String> =
+        log.iter().filter_map(|event| Some(field(event, "time")?.to_string())).collect();
+    for turn in 0..log.len() * 2 {
+        times.rotate_left(1);
+        if turn == log.len() {
+            times.reverse();
+        }
+        let timed = |(event, time): (&String, &String)| {
+            rewritten(event, |key, value| {
+                Some(if key.is_str("time") { time.clone() } else { value.to_string() })
+            })
+        };
+        let other: Vec<String> = log.iter().zip(&times).map(timed).collect();
+        agree(&view, read(&other, &[]), || format!("the times {times:?} change the answer"))?;
+    }
+    Ok(())
+}
+
+fn ensure(holds: bool, broken: impl Fn() -> String) -> Result<(), String> {
+    if holds { Ok(()) } else { Err(broken()) }
+}
+
+fn agree(view: &View, other: Option<View>, broken: impl Fn() -> String) -> Result<(), String> {
+    let Some(other) = other else { return Err(format!("{}: it is refused", broken())) };
+    let same = view.nodes == other.nodes && same_messages(&view.messages, &other.messages);
+    ensure(same, || format!("{}: {view:?} became {other:?}", broken()))
+}
+
+fn same_messages(a: &[String], b: &[String]) -> bool {
+    let same = |(a, b): (&String, &String)| match (Json::parse(a), Json::parse(b)) {
+        (Ok(a), Ok(b)) => a.same_value(b),
+        _ => false,
+    };
+    a.len() == b.len() && a.iter().zip(b).all(same)
+}
+
+/// The longest prefix of a log that is read, and what it shows.
+fn accepted<'l>(read: &Read<'_>, log: &'l [String]) -> Result<(&'l [String], View), String> {
+    let mut prefixes = (0..=log.len()).rev().map(|n| first(log, n));
+    let read_prefix = prefixes.find_map(|prefix| Some((prefix, read(prefix, &[])?)));
+    read_prefix.ok_or_else(|| "the empty log is refused".to_owned())
+}
+
+/// The longest prefix of a log that is read, and what each prefix of it shows.
+fn prefixes<'l>(read: &Read<'_>, log: &'l [String]) -> Result<(&'l [String], Vec<View>), String> {
+    let (log, _) = accepted(read, log)?;
+    let views: Option<_> = (0..=log.len()).map(|n| read(first(log, n), &[])).collect();
+    Ok((log, views.ok_or("a prefix of a log that is read is refused")?))
+}
+
+/// Asks `law` of every event: the log before it, the event, the view before and the view after.
+fn each_step(
+    read: &Read<'_>,
+    log: &[String],
+    law: impl Fn(&[String], Json<'_>, &View, &View) -> Result<(), String>,
+) -> Result<(), String> {
+    let (log, views) = prefixes(read, log)?;
+    for ((n, event), pair) in log.iter().enumerate().zip(views.windows(2)) {
+        let (Ok(event), [before, after]) = (Json::parse(event), pair) else {
+            return Err(format!("event {n} is read though it is no JSON"));
+        };
+        law(first(log, n), event, before, after)?;
+    }
+    Ok(())
+}
+
+/// The messages that an event gives as the one node of a log.
+fn alone(read: &Read<'_>, event: &str) -> Result<Vec<String>, String> {
+    let event = placed(event, 0, r#""surfaceOp":"append""#);
+    let view = read(std::slice::from_ref(&event), &[]);
+    Ok(view.ok_or_else(|| format!("{event} is refused as the one node of a log"))?.messages)
+}
+
+/// The event at another seq, with other fields for its operation and sources.
+fn placed(event: &str, seq: u64, rest: &str) -> String {
+    let kept = rewritten(event, |key, value| {
+        let placing = ["seq", "surfaceOp", "sourceEventSeqs"].iter().any(|name| key.is_str(name));
+        (!placing).then(|| value.to_string())
+    });
+    let kept = kept.strip_suffix('}').unwrap_or(&kept);
+    format!(r#"{kept},"seq":{seq},{rest}}}"#)
+}
+
+/// The event with every seq in it moved.
+fn renumbered(event: &str, moved: &impl Fn(u64) -> u64) -> String {
+    let seq =
+        |value: Json<'_>| as_seq(value).map_or(value.to_string(), |seq| moved(seq).to_string());
+    rewritten(event, |key, value| match () {
+        () if key.is_str("seq") => Some(seq(value)),
+        () if key.is_str("sourceEventSeqs") => {
+            let seqs: Vec<String> = value.elements()?.into_iter().map(seq).collect();
+            Some(format!("[{}]", seqs.join(",")))
+        }
+        () if key.is_str("surfaceOp") => match value.entries() {
+            Some(_) => Some(rewritten(value.text(), |_, value| Some(seq(value)))),
+            None => Some(value.to_string()),
+        },
+        () => Some(value.to_string()),
+    })
+}
+
+/// An object whose values are changed, or left out with their keys.
+fn rewritten(object: &str, change: impl Fn(Json<'_>, Json<'_>) -> Option<String>) -> String {
+    let entries = Json::parse(object).ok().and_then(Json::entries).unwrap_or_default();
+    let fields = entries.into_iter().filter_map(|(key, value)| {
+        let value = change(key, value)?;
+        Some(format!("{key}:{value}"))
+    });
+    format!("{{{}}}", fields.collect::<Vec<_>>().join(","))
+}
+
+fn field<'e>(event: &'e str, name: &str) -> Option<Json<'e>> {
+    Json::parse(event).ok()?.get(name)
+}
+
+fn has_surface(log: &[String]) -> bool {
+    log.iter().any(|event| field(event, "surfaceOp").is_some())
+}
+
+fn sources(event: &str) -> Vec<u64> {
+    let sources = field(event, "sourceEventSeqs").and_then(Json::elements).unwrap_or_default();
+    sources.into_iter().filter_map(as_seq).collect()
+}
+
+fn as_seq(value: Json<'_>) -> Option<u64> {
+    u64::try_from(value.as_integer()?).ok()
+}
+
+fn first<T>(list: &[T], count: usize) -> &[T] {
+    list.get(..count).unwrap_or(list)
+}
+
+fn after_first<T>(list: &[T], count: usize) -> &[T] {
+    list.get(count..).unwrap_or_default()
+}
+
+/// The event at a seq; a text that is no event where there is none.
+fn nth(log: &[String], seq: u64) -> &String {
+    static NONE: String = String::new();
+    log.get(seq as usize).unwrap_or(&NONE)
+}

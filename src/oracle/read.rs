@@ -1,0 +1,129 @@
+//! What the model reads in the text of an event, and the message that it writes from it.
+
+use crate::spec::clause::*;
+use crate::spec::{Clause, Contract, Json, Kind};
+
+/// The values of the known keys, in the order of `NAMES`.
+pub type Fields<'e> = [Option<Json<'e>>; 6];
+const NAMES: [&str; 6] = ["type", "data", "seq", "time", "surfaceOp", "sourceEventSeqs"];
+
+/// What stands at the known keys, or the clause by which the text is no event.
+/// Clauses `event.shape`, `event.duplicate-key`, `event.offered`, `event.unknown-fields`.
+pub fn fields(text: &str, seeded: bool) -> Result<Fields<'_>, Clause> {
+    let (mut fields, mut twice) = ([None; 6], false);
+    let event = Json::parse(text).map_err(|_| EVENT_SHAPE)?;
+    event.each_entry(|key, value| {
+        let field = NAMES.iter().zip(&mut fields).find(|(name, _)| key.is_str(name));
+        twice |= field.is_some_and(|(_, field)| field.replace(value).is_some());
+    });
+    let [event_type, data, at, time, ..] = fields;
+    let placed = at.and_then(seq).is_some() && time.and_then(Json::as_integer).is_some();
+    match event_type.filter(is_string).and(data) {
+        _ if twice => Err(EVENT_DUPLICATE_KEY),
+        Some(_) if seeded && placed => Ok(fields),
+        Some(_) if !seeded && at.or(time).is_none() => Ok(fields),
+        Some(_) if !seeded => Err(EVENT_OFFERED),
+        _ => Err(EVENT_SHAPE),
+    }
+}
+
+fn is_string(value: &Json<'_>) -> bool {
+    value.kind() == Kind::String
+}
+
+/// Clause `event.integer`.
+pub fn seq(value: Json<'_>) -> Option<u64> {
+    u64::try_from(value.as_integer()?).ok()
+}
+
+/// Without sources nothing is covered. Clauses `sources.shape`, `replace.coverage`.
+pub fn sources(value: Option<Json<'_>>) -> Option<Vec<u64>> {
+    value.map_or(Some(Vec::new()), |value| value.elements()?.into_iter().map(seq).collect())
+}
+
+/// How an event enters the surface. Clause `op.shape`.
+pub enum Op {
+    Append,
+    Replace { start: u64, end: u64 },
+}
+
+/// An object of three entries that has these three keys has each once and no other.
+/// Clause `op.shape`.
+pub fn op(value: Json<'_>) -> Option<Op> {
+    if value.is_str("append") {
+        return Some(Op::Append);
+    }
+    let (start, end) = (seq(value.get("start")?)?, seq(value.get("end")?)?);
+    let is_replace = value.get("op")?.is_str("replace") && value.entries()?.len() == 3;
+    is_replace.then_some(Op::Replace { start, end })
+}
+
+/// The message that an event gives and the clause of its rule, or the clause of its silence.
+/// Clauses `message.types`, `data.malformed-is-silent`.
+pub fn message(contract: &Contract, event: &Fields<'_>) -> (Clause, Option<String>) {
+    let [event_type, data, ..] = event;
+    let name = event_type.and_then(Json::as_str).filter(|name| contract.makes_message(name));
+    match name.map(|name| written(&name, (*data)?)) {
+        None => (MESSAGE_TYPES, None),
+        Some(None) => (DATA_MALFORMED_IS_SILENT, None),
+        Some(Some((rule, text))) => (rule, Some(text)),
+    }
+}
+
+/// The message of well-formed data, of each key the last value.
+/// Clauses `data.message-fields`, `data.last-key-counts`, `message.verbatim`, `event.lossless`.
+fn written(event_type: &str, data: Json<'_>) -> Option<(Clause, String)> {
+    let fields = data.entries()?;
+    let get = |name: &str| Some(fields.iter().rev().find(|(key, _)| key.is_str(name))?.1);
+    let integer = |name| get(name).and_then(Json::as_integer);
+    let content = get("content")?;
+    let blocks = content.elements()?;
+    if !blocks.iter().all(|block| block.get("type").is_some_and(|text| is_string(&text))) {
+        return None;
+    }
+    let kind = || get("source")?.get("kind")?.as_wtf8();
+    let tagged = |tag: &str| {
+        let block = |tag: String| format!(r#"{{"type":"text","text":{}}}"#, quoted(tag.as_bytes()));
+        let open = block(format!("<{tag} source={}>", quoted(&kind()?)));
+        let blocks = blocks.iter().map(|block| block.to_string());
+        let blocks = [open].into_iter().chain(blocks).chain([block(format!("</{tag}>"))]);
+        Some(format!("[{}]", blocks.collect::<Vec<_>>().join(",")))
+    };
+    let result = || {
+        let (call, error) = (get("callId").filter(is_string)?, get("isError")?);
+        let head = format!(r#"{{"type":"tool-result","toolCallId":{call},"content":{content}"#);
+        Some(format!(r#"[{head},"isError":{}}}]"#, error.as_bool()?))
+    };
+    let verbatim = || Some(content.to_string());
+    let (turn, step) = (integer("turn"), integer("turn").and(integer("step")));
+    let (rule, role, content) = match event_type {
+        "user/message" => (MESSAGE_USER, "user", kind().and_then(|_| verbatim())),
+        "assistant/message" => (MESSAGE_ASSISTANT, "assistant", step.and_then(|_| verbatim())),
+        "tool/result" => (MESSAGE_TOOL_RESULT, "user", step.and_then(|_| result())),
+        "context/message" => (MESSAGE_CONTEXT, "user", tagged("context")),
+        "steering/message" => (MESSAGE_STEERING, "user", turn.and_then(|_| tagged("steering"))),
+        _ => return None,
+    };
+    let content = content?;
+    Some((rule, format!(r#"{{"role":"{role}","content":{content}}}"#)))
+}
+
+/// A JSON string with the fewest escapes. In WTF-8 only a lone surrogate is ill-formed: 0xED and
+/// the twelve lower bits of it. Clause `message.source-kind`.
+fn quoted(wtf8: &[u8]) -> String {
+    let code_points = wtf8.chunk_by(|_, next| next & 0xC0 == 0x80);
+    let escaped = code_points.map(|point| match *point {
+        [byte @ (b'"' | b'\\')] => format!("\\{}", char::from(byte)),
+        [0x08] => r"\b".to_owned(),
+        [b'\t'] => r"\t".to_owned(),
+        [b'\n'] => r"\n".to_owned(),
+        [0x0C] => r"\f".to_owned(),
+        [b'\r'] => r"\r".to_owned(),
+        [control @ 0..0x20] => format!("\\u{control:04x}"),
+        [0xED, high @ 0xA0..=0xBF, low] => {
+            format!("\\u{:04x}", 0xD000 | u16::from(high & 0x3F) << 6 | u16::from(low & 0x3F))
+        }
+        _ => String::from_utf8_lossy(point).into_owned(),
+    });
+    format!("\"{}\"", escaped.collect::<String>())
+}
