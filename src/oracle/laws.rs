@@ -373,3 +373,212 @@ fn nth(log: &[String], seq: u64) -> &String {
     static NONE: String = String::new();
     log.get(seq as usize).unwrap_or(&NONE)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::cell::{Cell, RefCell};
+
+    use super::*;
+    use crate::oracle::Oracle;
+    use crate::spec::Contract;
+
+    /// The oracle has no deltas: it is seeded with the log up to each cut in turn.
+    fn oracle(log: &[String], cuts: &[usize]) -> Option<View> {
+        let mut oracle = Oracle::new(Contract::ADR_0019);
+        for cut in cuts.iter().copied().chain([log.len()]) {
+            let texts: Vec<&str> = first(log, cut).iter().map(String::as_str).collect();
+            oracle.seed(&texts).value.ok()?;
+            oracle.surface();
+        }
+        let messages = oracle.messages().value.into_iter().map(|(text, _)| text).collect();
+        Some(View { nodes: oracle.surface().value, messages })
+    }
+
+    /// A log in a few signs: `a` an append, `r0-1` a replace citing its range and `r0-1:0,1,7` one
+    /// citing these, `m` an unmarked message, `u` an unmarked other, `s` a silent node, `x` a node
+    /// of malformed data.
+    fn log(signs: &str) -> Vec<String> {
+        let event = |(seq, sign): (usize, &str)| {
+            let (name, rest) = match sign.split_at(1) {
+                ("a", _) => ("user/message", r#","surfaceOp":"append""#.to_owned()),
+                ("m", _) => ("user/message", String::new()),
+                ("u", _) => ("usage", String::new()),
+                ("s", _) => ("usage", r#","surfaceOp":"append","sourceEventSeqs":[]"#.to_owned()),
+                ("x", _) => ("tool/result", r#","surfaceOp":"append""#.to_owned()),
+                (_, range) => {
+                    let (ends, cited) = range.split_once(':').unwrap_or((range, ""));
+                    let (start, end) = ends.split_once('-').unwrap();
+                    let cited =
+                        if cited.is_empty() { format!("{start},{end}") } else { cited.to_owned() };
+                    let op = format!(r#"{{"op":"replace","start":{start},"end":{end}}}"#);
+                    ("user/message", format!(r#","sourceEventSeqs":[{cited}],"surfaceOp":{op}"#))
+                }
+            };
+            let content = format!(r#"[{{"type":"text","text":"{seq}{sign}"}}]"#);
+            let data = format!(r#"{{"content":{content},"source":{{"kind":"user"}}}}"#);
+            let time = 100 - seq * 7 % 5;
+            format!(r#"{{"type":"{name}","seq":{seq},"time":{time},"data":{data}{rest}}}"#)
+        };
+        signs.split_whitespace().enumerate().map(event).collect()
+    }
+
+    const LOGS: &[&str] = &[
+        "",
+        "u",
+        "m u m",
+        "a",
+        "a a a",
+        "a s u a r0-1 a",
+        "a a a a r0-1 r4-2:4,2",
+        "a a a a r1-2 r0-4:0,4 r5-3",
+        "a r0-0 r1-1 r2-2 a r3-4",
+        "m m a m r2-2",
+        "u m s m a r2-4 r5-5:5,99,0,5",
+        "a x s a x r0-2:2,1,0 r5-3 a r6-7:6,4,7",
+        "a a a r1-1 r0-3 u a m r4-2 r8-6",
+        "s s r0-1 m u s r2-5",
+    ];
+
+    #[test]
+    fn the_oracle_obeys_every_law() {
+        for signs in LOGS {
+            let log = log(signs);
+            assert!(oracle(&log, &[]).is_some(), "{signs} is refused");
+            for (name, law) in ALL {
+                assert_eq!(law(&oracle, &log), Ok(()), "{name} over {signs}");
+            }
+        }
+    }
+
+    /// How a reading of the contract is wrong.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    enum Fault {
+        None,
+        CountsReads,
+        LosesTheEventAfterACut,
+        AppendsAtTheHead,
+        ReplacesAtTheTail,
+        LeavesOutTheEnd,
+        ComparesNumbers,
+        OrdersByNumber,
+        BringsBackTheShadowed,
+        KeepsTheShadowed,
+        NeedsNoSources,
+        TakesReversedRanges,
+        ShowsUnmarkedEvents,
+        ReadsTheParent,
+        OrdersByTime,
+    }
+
+    /// A small reading of the contract whose messages are the `data` of its nodes, with a fault.
+    fn faulty(fault: Fault) -> impl Fn(&[String], &[usize]) -> Option<View> {
+        let empty = View { nodes: Vec::new(), messages: Vec::new() };
+        let (reads, longest) = (Cell::new(0), RefCell::new((0, empty)));
+        move |log, cuts| {
+            reads.set(reads.get() + 1);
+            let mut nodes: Vec<u64> = Vec::new();
+            for (event, seq) in log.iter().zip(0..) {
+                let Some(op) = field(event, "surfaceOp") else { continue };
+                let lost = fault == Fault::LosesTheEventAfterACut && cuts.contains(&(seq as usize));
+                if lost || op.is_str("append") {
+                    let at = if fault == Fault::AppendsAtTheHead { 0 } else { nodes.len() };
+                    nodes.splice(at..at, (!lost).then_some(seq));
+                    continue;
+                }
+                let (from, to) = (as_seq(op.get("start")?)?, as_seq(op.get("end")?)?);
+                let place = |end| nodes.iter().position(|node| *node == end);
+                let (mut start, mut end) = (place(from)?, place(to)?);
+                let reversed = match fault {
+                    Fault::ComparesNumbers => from > to,
+                    _ => start > end,
+                };
+                if reversed && fault != Fault::TakesReversedRanges {
+                    return None;
+                }
+                (start, end) = (start.min(end), start.max(end));
+                let cited = sources(event);
+                let covered = nodes[start..=end].iter().all(|node| cited.contains(node));
+                if !covered && fault != Fault::NeedsNoSources {
+                    return None;
+                }
+                match fault {
+                    Fault::ReplacesAtTheTail => {
+                        nodes.drain(start..=end);
+                        nodes.push(seq);
+                    }
+                    Fault::LeavesOutTheEnd => drop(nodes.splice(start..end, [seq])),
+                    Fault::KeepsTheShadowed => nodes.insert(start, seq),
+                    Fault::BringsBackTheShadowed if seq % 2 == 1 => {
+                        nodes.splice(start..=end, [seq, 0]);
+                    }
+                    _ => drop(nodes.splice(start..=end, [seq])),
+                }
+            }
+            match fault {
+                Fault::OrdersByNumber => nodes.sort(),
+                Fault::OrdersByTime => {
+                    nodes.sort_by_key(|seq| field(nth(log, *seq), "time").unwrap().as_integer());
+                }
+                Fault::CountsReads if reads.get() % 5 == 0 => nodes.reverse(),
+                _ => {}
+            }
+            let scan = !has_surface(log) || fault == Fault::ShowsUnmarkedEvents;
+            let unmarked = (0..log.len() as u64).filter(|seq| scan && !nodes.contains(seq));
+            let shown = nodes.iter().copied().chain(unmarked);
+            let data = |seq| {
+                let event = nth(log, seq);
+                let text = field(event, "data")?.to_string();
+                (!field(event, "type")?.is_str("usage") || scan).then_some(text)
+            };
+            let view = View { messages: shown.filter_map(data).collect(), nodes };
+            let mut longest = longest.borrow_mut();
+            if log.len() >= longest.0 {
+                *longest = (log.len(), view.clone());
+            }
+            Some(if fault == Fault::ReadsTheParent { longest.1.clone() } else { view })
+        }
+    }
+
+    /// Whether a fault breaks a law over some log, among them two that are to be refused.
+    fn breaks(fault: Fault, law: &Law) -> bool {
+        let refused = ["a a r0-1:0 a", "a a r1-0 a"];
+        let mut logs = LOGS.iter().chain(&refused);
+        logs.any(|signs| law(&faulty(fault), &log(signs)).is_err())
+    }
+
+    #[test]
+    fn a_right_reading_of_the_contract_breaks_no_law() {
+        for (name, law) in ALL {
+            assert!(!breaks(Fault::None, law), "{name}");
+        }
+    }
+
+    #[test]
+    fn each_law_is_broken_by_the_wrong_readings_that_it_is_against() {
+        let expected = [
+            (Fault::CountsReads, "function of the log"),
+            (Fault::LosesTheEventAfterACut, "cutting into deltas"),
+            (Fault::AppendsAtTheHead, "accepted append"),
+            (Fault::ReplacesAtTheTail, "replace changes only its range"),
+            (Fault::LeavesOutTheEnd, "replace changes only its range"),
+            (Fault::OrdersByNumber, "replace changes only its range"),
+            (Fault::KeepsTheShadowed, "replace changes only its range"),
+            (Fault::TakesReversedRanges, "replace changes only its range"),
+            (Fault::BringsBackTheShadowed, "at most once and never again"),
+            (Fault::NeedsNoSources, "nodes and shadowed"),
+            (Fault::NeedsNoSources, "refusal changes nothing"),
+            (Fault::ComparesNumbers, "refusal changes nothing"),
+            (Fault::ShowsUnmarkedEvents, "unmarked events are invisible"),
+            (Fault::ReadsTheParent, "fork"),
+            (Fault::OrdersByTime, "time orders nothing"),
+        ];
+        for (name, law) in ALL {
+            let faults: Vec<Fault> =
+                expected.iter().filter(|e| e.1 == *name).map(|e| e.0).collect();
+            assert!(!faults.is_empty(), "nothing breaks {name}");
+            for fault in faults {
+                assert!(breaks(fault, law), "{fault:?} does not break {name}");
+            }
+        }
+    }
+}

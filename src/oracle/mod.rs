@@ -1,4 +1,4 @@
-//! The reference model: what SPEC.md asks, in the fewest and plainest lines.
+//! The reference model: what SPEC.md asks, in the plainest lines. `read` takes an event apart.
 
 use crate::spec::RefusalCode::{self, *};
 use crate::spec::clause::*;
@@ -23,19 +23,21 @@ struct Event {
     message: Option<String>,
 }
 
-/// Why an event is refused; `missing` belongs to clause `replace.coverage`.
+/// Why an event is refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[expect(missing_docs)]
 pub struct Refused {
+    /// The first check that failed. Clause `check.order`.
     pub code: RefusalCode,
+    /// The shadowed seqs that are not cited, in surface order. Clause `replace.coverage`.
     pub missing: Vec<u64>,
 }
 
-/// An answer with the clauses that it used, the deciding one first.
+/// An answer with the clauses that it used.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[expect(missing_docs)]
 pub struct Answer<T> {
+    /// What is answered.
     pub value: T,
+    /// The clauses, the deciding one first.
     pub clauses: Vec<Clause>,
 }
 
@@ -140,6 +142,222 @@ impl Oracle {
             None => LOG_CONTIGUOUS,
             Some(op) if op == SURFACE_UNMARKED || self.surface.contains(&seq) => op,
             Some(_) => REPLACE_FOREVER,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::spec::Json;
+
+    fn oracle() -> Oracle {
+        Oracle::new(Contract::ADR_0019)
+    }
+
+    fn with(events: &[&str]) -> Oracle {
+        let mut oracle = oracle();
+        for event in events {
+            assert!(oracle.offer(event).value.is_ok(), "{event}");
+        }
+        oracle
+    }
+
+    const NODE: &str = r#"{"type":"usage","data":{},"surfaceOp":"append"}"#;
+    const UNMARKED: &str = r#"{"type":"usage","data":{}}"#;
+
+    fn user(text: &str, rest: &str) -> String {
+        let content = format!(r#"[{{"type":"text","text":"{text}"}}]"#);
+        let data = format!(r#"{{"content":{content},"source":{{"kind":"user"}}}}"#);
+        format!(r#"{{"type":"user/message","data":{data}{rest}}}"#)
+    }
+
+    fn replace(start: u64, end: u64, sources: &[u64]) -> String {
+        let op = format!(r#"{{"op":"replace","start":{start},"end":{end}}}"#);
+        format!(r#"{{"type":"usage","data":{{}},"sourceEventSeqs":{sources:?},"surfaceOp":{op}}}"#)
+    }
+
+    /// The answer to one step of a case, as the specification writes it.
+    fn answer(oracle: &mut Oracle, step: Json<'_>) -> String {
+        let refused = |at: usize, refused: Refused| {
+            let missing = match refused.missing.as_slice() {
+                [] => String::new(),
+                missing => format!(r#","missing":{missing:?}"#),
+            };
+            format!(r#""refused":{{"at":{at},"code":"{}"{missing}}}"#, refused.code)
+        };
+        if let Some(events) = step.get("append").and_then(Json::elements) {
+            let mut seqs = Vec::new();
+            for (at, event) in events.iter().enumerate() {
+                match oracle.offer(event.text()).value {
+                    Ok(seq) => seqs.push(seq),
+                    Err(no) => return format!(r#"{{"seqs":{seqs:?},{}}}"#, refused(at, no)),
+                }
+            }
+            format!(r#"{{"seqs":{seqs:?}}}"#)
+        } else if let Some(events) = step.get("seed").and_then(Json::elements) {
+            let texts: Vec<&str> = events.iter().map(|event| event.text()).collect();
+            match oracle.seed(&texts).value {
+                Ok(seqs) => format!(r#"{{"seqs":{seqs:?}}}"#),
+                Err((at, no)) => format!("{{{}}}", refused(at, no)),
+            }
+        } else if step.get("surface").is_some() {
+            format!(r#"{{"nodes":{:?}}}"#, oracle.surface().value)
+        } else {
+            assert!(step.get("messages").is_some(), "{step}");
+            let messages = oracle.messages().value;
+            let texts: Vec<String> = messages.into_iter().map(|(text, _)| text).collect();
+            format!(r#"{{"messages":[{}]}}"#, texts.join(","))
+        }
+    }
+
+    #[test]
+    fn every_case_of_the_specification_is_answered_as_it_wants() {
+        let blocks = SPEC.split("```json case\n").skip(1);
+        let mut asked = 0;
+        for block in blocks.map(|rest| rest.split("\n```").next().unwrap()) {
+            let case = Json::parse(block).unwrap();
+            let mut oracle = oracle();
+            for step in case.get("steps").unwrap().elements().unwrap() {
+                let (got, want) = (answer(&mut oracle, step), step.get("want").unwrap());
+                let same = Json::parse(&got).unwrap().same_value(want);
+                assert!(same, "{}\n{step}\nanswered {got}", case.get("case").unwrap());
+                asked += 1;
+            }
+        }
+        assert!(asked > 150, "only {asked} steps were found");
+    }
+
+    #[test]
+    fn a_replace_takes_the_place_of_its_range() {
+        let mut oracle = with(&[NODE, NODE, NODE, NODE, &replace(1, 2, &[2, 1])]);
+        assert_eq!(oracle.surface().value, [0, 4, 3]);
+        assert_eq!(oracle.surface().clauses, [SURFACE_APPEND, REPLACE_PLACE, SURFACE_APPEND]);
+        assert_eq!(oracle.offer(&replace(4, 3, &[3, 4])).value, Ok(5));
+        assert_eq!(oracle.surface().value, [0, 5]);
+    }
+
+    #[test]
+    fn a_text_that_is_no_event_is_malformed_and_names_its_clause() {
+        let cases = [
+            ("", EVENT_SHAPE),
+            ("{", EVENT_SHAPE),
+            ("\u{0}", EVENT_SHAPE),
+            ("{}{}", EVENT_SHAPE),
+            ("[]", EVENT_SHAPE),
+            (r#"{"data":{}}"#, EVENT_SHAPE),
+            (r#"{"type":1,"data":{},"seq":0}"#, EVENT_SHAPE),
+            (r#"{"type":"a","type":1,"data":{}}"#, EVENT_DUPLICATE_KEY),
+            (r#"{"type":"a","data":{},"s\u0065q":0,"seq":0}"#, EVENT_DUPLICATE_KEY),
+            (r#"{"type":"a","data":{},"seq":null}"#, EVENT_OFFERED),
+            (r#"{"type":"a","data":{},"seq":0,"time":0}"#, EVENT_OFFERED),
+        ];
+        for (text, clause) in cases {
+            let answer = oracle().offer(text);
+            assert_eq!(answer.value.map_err(|no| no.code), Err(EventMalformed), "{text}");
+            assert_eq!(answer.clauses, [clause], "{text}");
+        }
+        let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
+        let event = format!(r#"{{"type":"usage","data":{deep}}}"#);
+        assert_eq!(oracle().offer(&event).value, Ok(0));
+    }
+
+    #[test]
+    fn a_seeded_event_stands_at_an_integer_seq_and_time() {
+        let seed = |seq: &str, time: &str| {
+            let event = format!(r#"{{"type":"a","data":{{}},"seq":{seq},"time":{time}}}"#);
+            oracle().seed(&[event.as_str()]).value.map_err(|(_, no)| no.code)
+        };
+        assert_eq!(seed("0", "-9007199254740991"), Ok(vec![0]));
+        assert_eq!(seed("9007199254740991", "0"), Err(SeqNotContiguous));
+        for (seq, time) in [("-1", "0"), ("-0", "0"), ("9007199254740992", "0"), ("0", "1.0")] {
+            assert_eq!(seed(seq, time), Err(EventMalformed), "{seq} {time}");
+        }
+    }
+
+    #[test]
+    fn a_known_key_may_be_spelled_with_escapes() {
+        let event = r#"{"t\u0079pe":"usage","\u0064ata":{},"surface\u004fp":"\u0061ppend"}"#;
+        assert_eq!(with(&[event]).surface().value, [0]);
+    }
+
+    #[test]
+    fn an_accepted_event_names_the_clauses_of_its_operation() {
+        let mut oracle = oracle();
+        assert_eq!(oracle.offer(UNMARKED).clauses, [SURFACE_UNMARKED]);
+        assert_eq!(oracle.offer(NODE).clauses, [SURFACE_APPEND]);
+        assert_eq!(oracle.offer(&replace(1, 1, &[1])).clauses, [REPLACE_INCLUSIVE, REPLACE_PLACE]);
+        assert_eq!(oracle.offer(&replace(1, 1, &[1])).clauses, [REPLACE_START]);
+    }
+
+    #[test]
+    fn the_fate_of_a_seq_is_the_clause_that_decided_it() {
+        let oracle = with(&[UNMARKED, NODE, &replace(1, 1, &[1]), NODE]);
+        let fates: Vec<Clause> = (0..5).map(|seq| oracle.fate(seq)).collect();
+        let expected =
+            [SURFACE_UNMARKED, REPLACE_FOREVER, REPLACE_PLACE, SURFACE_APPEND, LOG_CONTIGUOUS];
+        assert_eq!(fates, expected);
+        assert_eq!(oracle.fate(u64::MAX), LOG_CONTIGUOUS);
+    }
+
+    #[test]
+    fn the_messages_name_what_chose_them() {
+        let marked = user("a", r#","surfaceOp":"append""#);
+        let chosen_by = |events: &[&str]| with(events).messages().clauses;
+        assert_eq!(chosen_by(&[]), [MESSAGE_FALLBACK]);
+        assert_eq!(chosen_by(&[&user("a", ""), UNMARKED])[0], MESSAGE_FALLBACK);
+        assert_eq!(chosen_by(&[&marked, UNMARKED]), [MESSAGE_ORDER, MESSAGE_USER]);
+        assert_eq!(chosen_by(&[&marked, &user("b", "")]), [MESSAGE_MIXED, MESSAGE_USER]);
+        assert_eq!(chosen_by(&[&marked, NODE]), [MESSAGE_ORDER, MESSAGE_TYPES, MESSAGE_USER]);
+    }
+
+    #[test]
+    fn a_seeded_message_of_malformed_data_is_silent_and_says_so() {
+        let mut oracle = oracle();
+        let silent = r#"{"type":"user/message","seq":0,"time":0,"data":7,"surfaceOp":"append"}"#;
+        let bad = r#"{"type":"usage","seq":1,"time":0,"data":7,"surfaceOp":7}"#;
+        assert_eq!(oracle.seed(&[silent]).clauses, [DATA_MALFORMED_IS_SILENT, SEED_WHOLE]);
+        assert_eq!(oracle.messages().value, []);
+        assert_eq!(oracle.messages().clauses, [MESSAGE_ORDER, DATA_MALFORMED_IS_SILENT]);
+        let refused = oracle.seed(&[silent, bad]);
+        assert_eq!(refused.value.map_err(|(at, no)| (at, no.code)), Err((1, SurfaceOpMalformed)));
+        assert_eq!(refused.clauses, [OP_SHAPE, DATA_MALFORMED_IS_SILENT]);
+        assert_eq!(oracle.seed(&[]).clauses, [SEED_WHOLE]);
+    }
+
+    #[test]
+    fn content_and_call_id_are_the_text_of_the_event() {
+        let event = concat!(
+            r#"{"type":"tool/result","data":{"turn":1,"step":2,"callId":"\u0063\ud800","content":"#,
+            r#"[ {"type":"te\u0078t","n":1.0,"n":2} ],"isError":false}}"#
+        );
+        let expected = concat!(
+            r#"{"role":"user","content":[{"type":"tool-result","toolCallId":"\u0063\ud800","#,
+            r#""content":[ {"type":"te\u0078t","n":1.0,"n":2} ],"isError":false}]}"#
+        );
+        let messages = with(&[event]).messages().value;
+        assert_eq!(messages, [(expected.to_owned(), MESSAGE_TOOL_RESULT)]);
+    }
+
+    #[test]
+    fn a_source_kind_is_written_with_the_fewest_escapes() {
+        let tag = |kind: &str| {
+            let data = format!(r#"{{"content":[],"source":{{"kind":{kind}}}}}"#);
+            let event = format!(r#"{{"type":"context/message","data":{data}}}"#);
+            let messages = with(&[&event]).messages().value;
+            let message = Json::parse(&messages[0].0).unwrap();
+            let blocks = message.get("content").unwrap().elements().unwrap();
+            blocks[0].get("text").unwrap().as_str().unwrap().into_owned()
+        };
+        let cases = [
+            (r#""\ud83d\ud83d\ude00""#, r#""\ud83d😀""#),
+            (r#""\udfff\uD800\u00e9\u2028""#, "\"\\udfff\\ud800é\u{2028}\""),
+            (r#""\u001f\u0008\u000c\u007f\/""#, "\"\\u001f\\b\\f\u{7f}/\""),
+            (r#""\uD7FF\uE000 \u000b""#, "\"\u{d7ff}\u{e000} \\u000b\""),
+            (r#""""#, r#""""#),
+        ];
+        for (kind, expected) in cases {
+            assert_eq!(tag(kind), format!("<context source={expected}>"), "{kind}");
         }
     }
 }

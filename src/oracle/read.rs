@@ -108,8 +108,8 @@ fn written(event_type: &str, data: Json<'_>) -> Option<(Clause, String)> {
     Some((rule, format!(r#"{{"role":"{role}","content":{content}}}"#)))
 }
 
-/// A JSON string with the fewest escapes. In WTF-8 only a lone surrogate is ill-formed: 0xED and
-/// the twelve lower bits of it. Clause `message.source-kind`.
+/// A JSON string with the fewest escapes. WTF-8 writes a lone surrogate as three bytes of which
+/// the first is 0xED and the others hold its lower bits. Clause `message.source-kind`.
 fn quoted(wtf8: &[u8]) -> String {
     let code_points = wtf8.chunk_by(|_, next| next & 0xC0 == 0x80);
     let escaped = code_points.map(|point| match *point {
