@@ -2,12 +2,11 @@
 //! reads a log in deltas.
 
 use std::borrow::Cow;
-use std::sync::Arc;
 
 use super::case::{Answer, Ask, RefusedAt, Texts};
 use super::implementation::Steps;
 use crate::session::{Message, ReadError, Session, Surface, SurfaceManager};
-use crate::spec::{Contract, Draft, Event, Field, Refusal, RefusalCode, Seq, SurfaceOp};
+use crate::spec::{Contract, Draft, Event, Field, JsonLine, Refusal, RefusalCode, Seq, SurfaceOp};
 
 impl Steps for Session {
     fn start(contract: Contract) -> Session {
@@ -18,8 +17,8 @@ impl Steps for Session {
         match ask {
             Ask::Append(events) => {
                 let mut seqs = Vec::with_capacity(events.len());
-                for (at, text) in events.iter().enumerate() {
-                    match offer(self, text) {
+                for (at, event) in events.iter().enumerate() {
+                    match offer(self, event) {
                         Ok(seq) => seqs.push(seq.get()),
                         Err((refusal, missing)) => {
                             return taken(seqs, Some(refused(at, refusal.code, missing)));
@@ -45,8 +44,8 @@ impl Steps for Session {
 }
 
 /// Offers one event to a session. A refusal for missing sources comes with their list.
-fn offer(session: &mut Session, text: &str) -> Result<Seq, (Refusal, Option<Vec<u64>>)> {
-    let draft = Draft::parse(text).map_err(|refusal| (refusal, None))?;
+fn offer(session: &mut Session, event: &JsonLine) -> Result<Seq, (Refusal, Option<Vec<u64>>)> {
+    let draft = Draft::of(event.clone()).map_err(|refusal| (refusal, None))?;
     session.append_at(&draft, 0).map_err(|refusal| {
         let missing = missing(session.surface(), refusal.code, &draft.stamp(Seq::ZERO, 0));
         (refusal, missing)
@@ -86,11 +85,11 @@ impl Steps for Deltas {
 }
 
 impl Deltas {
-    fn append(&mut self, events: &[Arc<str>]) -> Answer {
+    fn append(&mut self, events: &[JsonLine]) -> Answer {
         let before = self.log.len();
         let mut stopped = None;
-        for (at, text) in events.iter().enumerate() {
-            match self.well_formed(text) {
+        for (at, event) in events.iter().enumerate() {
+            match self.well_formed(event) {
                 Ok(event) => self.log.push(event),
                 Err(code) => {
                     stopped = Some(refused(at, code, None));
@@ -113,8 +112,8 @@ impl Deltas {
     }
 
     /// The checks that are not the manager's: the shape of an event and of a message's payload.
-    fn well_formed(&self, text: &str) -> Result<Event, RefusalCode> {
-        let draft = Draft::parse(text).map_err(|refusal| refusal.code)?;
+    fn well_formed(&self, event: &JsonLine) -> Result<Event, RefusalCode> {
+        let draft = Draft::of(event.clone()).map_err(|refusal| refusal.code)?;
         let event = draft.stamp(Seq::from_index(self.log.len()), 0);
         let contract = self.manager.contract();
         let silent = Message::of(&contract, &event).is_none();
@@ -162,7 +161,7 @@ fn taken(seqs: Vec<u64>, refused: Option<RefusedAt>) -> Answer {
     Answer::Taken { seqs, refused }
 }
 
-fn seed_answer(events: &[Arc<str>], seeded: Result<(), RefusedAt>) -> Answer {
+fn seed_answer(events: &[JsonLine], seeded: Result<(), RefusedAt>) -> Answer {
     match seeded {
         Ok(()) => taken((0..events.len() as u64).collect(), None),
         Err(refused) => taken(Vec::new(), Some(refused)),
@@ -179,10 +178,10 @@ fn nodes(surface: Surface<'_>) -> Answer {
 
 /// The events of a seed. Where one of them is none, an event before it may be refused already: the
 /// first of both is the answer.
-fn parsed(contract: Contract, texts: &[Arc<str>]) -> Result<Vec<Event>, RefusedAt> {
-    let mut log = Vec::with_capacity(texts.len());
-    for (at, text) in texts.iter().enumerate() {
-        match Event::parse(text) {
+fn parsed(contract: Contract, events: &[JsonLine]) -> Result<Vec<Event>, RefusedAt> {
+    let mut log = Vec::with_capacity(events.len());
+    for (at, event) in events.iter().enumerate() {
+        match Event::of(event.clone()) {
             Ok(event) => log.push(event),
             Err(malformed) => {
                 let earlier = SurfaceManager::new(contract).read(&log).map(|_| ());

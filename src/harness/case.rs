@@ -3,9 +3,8 @@
 
 use std::borrow::Cow;
 use std::fmt;
-use std::sync::Arc;
 
-use crate::spec::{Clause, Contract, Json};
+use crate::spec::{Clause, Contract, Json, JsonLine};
 
 /// A sequence of steps with a name. SPEC.md, "How to read this page".
 ///
@@ -42,9 +41,9 @@ pub struct Step {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Ask {
     /// Offer these events one by one.
-    Append(Vec<Arc<str>>),
+    Append(Vec<JsonLine>),
     /// Forget everything and start from this whole log.
-    Seed(Vec<Arc<str>>),
+    Seed(Vec<JsonLine>),
     /// The nodes, head to tail.
     Surface,
     /// The derived messages.
@@ -68,7 +67,7 @@ impl Ask {
     }
 
     /// The events that the step carries.
-    pub fn events(&self) -> &[Arc<str>] {
+    pub fn events(&self) -> &[JsonLine] {
         match self {
             Ask::Append(events) | Ask::Seed(events) => events,
             Ask::Surface | Ask::Messages => &[],
@@ -175,7 +174,7 @@ impl Case {
         };
         let steps = json.get("steps").and_then(Json::elements);
         let steps = steps.ok_or_else(|| error("steps", "expected an array"))?;
-        let steps = steps.into_iter().enumerate().map(|(i, step)| {
+        let steps = steps.enumerate().map(|(i, step)| {
             Step::parse(step).map_err(|e| error(format!("steps[{i}]{}", e.place), e.problem))
         });
         Ok(Case {
@@ -213,7 +212,7 @@ fn clauses(case: Json<'_>) -> Result<Vec<Clause>, CaseError> {
         let clause = id.as_str().and_then(|id| Clause::named(&id));
         clause.ok_or_else(|| error("clauses", format!("no known clause: {id}")))
     };
-    ids.into_iter().map(known).collect()
+    ids.map(known).collect()
 }
 
 impl Step {
@@ -224,13 +223,12 @@ impl Step {
 
     fn parse(step: Json<'_>) -> Result<Step, CaseError> {
         let entries = step.entries().ok_or_else(|| error("", "expected an object"))?;
-        let mut asks = entries.iter().filter(|(key, _)| !key.is_str("want"));
+        let mut asks = entries.filter(|(key, _)| !key.is_str("want"));
         let (Some((key, value)), None) = (asks.next(), asks.next()) else {
             return Err(error("", "expected exactly one asking key beside `want`"));
         };
-        let ask = Ask::parse(*key, *value)?;
-        let want = entries.iter().find(|(key, _)| key.is_str("want"));
-        let want = want.map(|(_, want)| Answer::parse(&ask, *want)).transpose()?;
+        let ask = Ask::parse(key, value)?;
+        let want = step.get("want").map(|want| Answer::parse(&ask, want)).transpose()?;
         Ok(Step { ask, want })
     }
 
@@ -239,7 +237,8 @@ impl Step {
         match &self.ask {
             Ask::Append(events) | Ask::Seed(events) => {
                 out.push('[');
-                out.push_str(&events.join(",\n                     "));
+                let texts: Vec<&str> = events.iter().map(JsonLine::text).collect();
+                out.push_str(&texts.join(",\n                     "));
                 out.push(']');
             }
             Ask::Surface | Ask::Messages => out.push_str("{}"),
@@ -258,7 +257,7 @@ impl Ask {
         let events = |name: &str| {
             let events =
                 value.elements().ok_or_else(|| error(format!(".{name}"), "expected an array"));
-            events.map(|events| events.iter().map(|event| Arc::from(event.text())).collect())
+            events.map(|events| events.map(|event| JsonLine::known(event.text())).collect())
         };
         match key.as_str().as_deref() {
             Some("append") => Ok(Ask::Append(events("append")?)),
@@ -296,11 +295,11 @@ impl Answer {
             }
             Ask::Messages => {
                 let mut texts = Texts::default();
-                let is_list = value.get("messages").is_some_and(|messages| {
-                    messages
-                        .each_element(|message| texts.push_with(|out| out.push_str(message.text())))
-                });
-                is_list.then_some(Answer::Messages(texts)).ok_or_else(|| wrong("`messages`"))
+                let list = value.get("messages").and_then(Json::elements);
+                for message in list.ok_or_else(|| wrong("`messages`"))? {
+                    texts.push_with(|out| out.push_str(message.text()));
+                }
+                Ok(Answer::Messages(texts))
             }
         }
     }
@@ -359,5 +358,5 @@ fn numbers(list: Json<'_>) -> Option<Vec<u64>> {
             value.as_double().filter(|double| whole(*double)).map(|double| double as u64)
         })
     };
-    list.elements()?.into_iter().map(number).collect()
+    list.elements()?.map(number).collect()
 }

@@ -1,10 +1,10 @@
 //! The texts of generated events: payloads, sources and operations, right ones and damaged ones.
 
 use std::fmt::Write;
-use std::sync::Arc;
 
 use super::choices::Choices;
 use super::world::{Effect, World};
+use crate::spec::JsonLine;
 
 /// What a log is like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -204,22 +204,26 @@ pub(super) fn plain(number: u32, marked: bool) -> String {
 }
 
 /// An offered event as an event of a whole log.
-pub(super) fn seeded(text: &str, seq: u64, time: i64) -> Arc<str> {
+pub(super) fn seeded(text: &str, seq: u64, time: i64) -> JsonLine {
     match text.strip_prefix('{') {
-        Some(rest) => Arc::from(format!("{{\"seq\":{seq},\"time\":{time},{rest}")),
-        None => Arc::from(text),
+        Some(rest) => JsonLine::known(&format!("{{\"seq\":{seq},\"time\":{time},{rest}")),
+        None => JsonLine::known(text),
     }
 }
 
 /// An event that no seed may hold at this index.
-pub(super) fn bad_seed_event(choices: &mut impl Choices, index: u64) -> Arc<str> {
+pub(super) fn bad_seed_event(choices: &mut impl Choices, index: u64) -> JsonLine {
     let text = match choices.below(7) {
         0 => return seeded(&plain(0, true), index + 1, 0),
-        1 => return Arc::from("[]"),
-        2 => return Arc::from(plain(0, true)),
+        1 => return JsonLine::known("[]"),
+        2 => return JsonLine::known(&plain(0, true)),
         3 => format!(r#"{{"type":"x","data":{{}},"surfaceOp":{}}}"#, bad_op(choices)),
         4 => format!(r#"{{"type":"x","data":{{}},"sourceEventSeqs":{}}}"#, bad_sources(choices)),
-        5 => return Arc::from(format!(r#"{{"type":"x","seq":{index},"time":1.5,"data":{{}}}}"#)),
+        5 => {
+            return JsonLine::known(&format!(
+                r#"{{"type":"x","seq":{index},"time":1.5,"data":{{}}}}"#
+            ));
+        }
         _ => format!(r#"{{"type":"x","data":{{}},"surfaceOp":{}}}"#, replace_op(index, index)),
     };
     seeded(&text, index, 0)
@@ -504,7 +508,7 @@ fn small_refusals(world: &World, ranges: &[(usize, usize)]) -> Vec<String> {
         |start: u64, end: u64, sources: &str| small_replace(0, Some(&start), Some(&end), sources);
     let mut refusals = vec![
         "[]".to_owned(),
-        seeded(&plain(0, true), next, 0).to_string(),
+        seeded(&plain(0, true), next, 0).text().to_owned(),
         r#"{"type":"user/message","data":{},"surfaceOp":"append"}"#.to_owned(),
         r#"{"type":"x","data":{},"sourceEventSeqs":0,"surfaceOp":null}"#.to_owned(),
         r#"{"type":"x","data":{},"sourceEventSeqs":null,"surfaceOp":"append"}"#.to_owned(),

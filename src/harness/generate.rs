@@ -7,13 +7,11 @@
 //! The exhaustive form has an alphabet that is small enough to be gone through (see
 //! [`exhaustive`](super::exhaustive)).
 
-use std::sync::Arc;
-
 use super::case::{Ask, Case, Step};
 use super::choices::Choices;
 use super::event_text::{self, Place, Style};
 use super::world::{Effect, World};
-use crate::spec::Contract;
+use crate::spec::{Contract, JsonLine};
 
 /// What a generated case is like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,7 +101,7 @@ struct Maker<'a, C> {
     log: Vec<String>,
     steps: Vec<Step>,
     /// Events that wait to be offered in one step.
-    batch: Vec<Arc<str>>,
+    batch: Vec<JsonLine>,
     /// How many events were made: their payloads differ by it.
     made: u32,
 }
@@ -127,7 +125,7 @@ impl<'a, C: Choices> Maker<'a, C> {
     }
 
     fn offer(&mut self, text: &str) {
-        self.batch.push(Arc::from(text));
+        self.batch.push(JsonLine::known(text));
     }
 
     fn flush(&mut self) {
@@ -212,7 +210,7 @@ impl<'a, C: Choices> Maker<'a, C> {
             1 => self.choices.index(self.log.len() + 1),
             _ => self.log.len(),
         };
-        let mut events: Vec<Arc<str>> = Vec::with_capacity(kept + 1);
+        let mut events: Vec<JsonLine> = Vec::with_capacity(kept + 1);
         for (seq, text) in self.log.iter().take(kept).enumerate() {
             let time = i64::from(self.choices.below(7)) - 3;
             events.push(event_text::seeded(text, seq as u64, time));

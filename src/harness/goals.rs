@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::case::{Answer, Ask, Case};
 use super::judge::expected;
 use crate::oracle::Oracle;
-use crate::spec::{RefusalCode, clause};
+use crate::spec::{JsonLine, RefusalCode, clause};
 
 /// The goals that are still to be reached.
 #[derive(Clone, Debug)]
@@ -82,7 +82,7 @@ impl Goals {
         }
     }
 
-    fn see_event(&mut self, oracle: &mut Oracle, event: &std::sync::Arc<str>) {
+    fn see_event(&mut self, oracle: &mut Oracle, event: &JsonLine) {
         let before = oracle.surface();
         let answer = expected(oracle, &Ask::Append(vec![event.clone()])).answer;
         self.see_refusal(&answer);

@@ -2,12 +2,11 @@
 //! sentence in words, and the clause.
 
 use std::borrow::Cow;
-use std::sync::Arc;
 
 use super::case::{Answer, Ask, Case, RefusedAt, Texts};
 use super::implementation::Steps;
 use crate::oracle::{self, Oracle};
-use crate::spec::{Clause, Contract, Json, Level, RefusalCode, clause};
+use crate::spec::{Clause, Contract, Json, JsonLine, Level, RefusalCode, clause};
 
 /// What the oracle answers to a step, with the clauses that it used.
 #[derive(Clone, Debug)]
@@ -25,8 +24,8 @@ pub fn expected(oracle: &mut Oracle, ask: &Ask) -> Expected {
     match ask {
         Ask::Append(events) => appended(oracle, events),
         Ask::Seed(events) => {
-            let texts: Vec<&str> = events.iter().map(|event| &**event).collect();
-            let oracle::Answer { value, clauses } = oracle.seed(&texts);
+            let events: Vec<Json<'_>> = events.iter().map(JsonLine::json).collect();
+            let oracle::Answer { value, clauses } = oracle.seed(&events);
             let answer = match value {
                 Ok(seqs) => Answer::Taken { seqs, refused: None },
                 Err((at, refused)) => {
@@ -46,7 +45,7 @@ pub fn expected(oracle: &mut Oracle, ask: &Ask) -> Expected {
             let mut texts = Texts::default();
             let mut items = Vec::with_capacity(value.len());
             for (text, clause) in value {
-                texts.push_with(|out| out.push_str(&text));
+                texts.push_with(|out| out.push_str(text));
                 items.push(clause);
             }
             Expected { answer: Answer::Messages(texts), clauses, items }
@@ -54,11 +53,11 @@ pub fn expected(oracle: &mut Oracle, ask: &Ask) -> Expected {
     }
 }
 
-fn appended(oracle: &mut Oracle, events: &[Arc<str>]) -> Expected {
+fn appended(oracle: &mut Oracle, events: &[JsonLine]) -> Expected {
     let mut seqs = Vec::with_capacity(events.len());
     let mut used = Vec::new();
-    for (at, text) in events.iter().enumerate() {
-        let oracle::Answer { value, clauses } = oracle.offer(text);
+    for (at, event) in events.iter().enumerate() {
+        let oracle::Answer { value, clauses } = oracle.offer(event.json());
         match value {
             Ok(seq) => seqs.push(seq),
             Err(refused) => {

@@ -4,12 +4,10 @@
 //! steps dropped, events dropped, steps joined, seeds turned into appends, replaces turned into
 //! appends, ranges and sources shortened, payloads made plain.
 
-use std::sync::Arc;
-
 use super::case::{Answer, Ask, Case, Step};
 use super::judge::expected;
 use crate::oracle::Oracle;
-use crate::spec::{Json, Seq, SurfaceOp};
+use crate::spec::{Json, JsonLine, Seq, SurfaceOp};
 
 /// How much there is of a case. Every step of the shrinker makes it less.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -59,7 +57,7 @@ impl Size {
             for event in step.ask.events() {
                 let parts = Parts::of(event);
                 size.events += 1;
-                size.bytes += event.len();
+                size.bytes += event.text().len();
                 size.sources += parts.sources().map_or(0, |sources| sources.len());
                 if let Some((start, end)) = parts.range() {
                     size.replaces += 1;
@@ -86,7 +84,7 @@ fn candidates(case: &Case) -> impl Iterator<Item = Case> + '_ {
     halves.chain(drops).chain(events).chain(joins).chain(appends).chain(edits)
 }
 
-fn events_of(case: &Case, step: usize) -> &[Arc<str>] {
+fn events_of(case: &Case, step: usize) -> &[JsonLine] {
     case.steps.get(step).map_or(&[], |step| step.ask.events())
 }
 
@@ -220,27 +218,23 @@ const SHORT: &str = r#"[{"type":"text","text":"a"}]"#;
 /// An event's text as keys and values that can be changed. What is no object stays as it is.
 #[derive(Clone)]
 struct Parts {
-    whole: Arc<str>,
+    whole: JsonLine,
     entries: Option<Vec<(String, String)>>,
 }
 
 impl Parts {
-    fn of(text: &Arc<str>) -> Parts {
-        let entries = Json::parse(text).ok().and_then(Json::entries);
-        let entries = entries.map(|entries| {
-            let own = |(key, value): (Json<'_>, Json<'_>)| {
-                (key.text().to_owned(), value.text().to_owned())
-            };
-            entries.into_iter().map(own).collect()
-        });
-        Parts { whole: text.clone(), entries }
+    fn of(event: &JsonLine) -> Parts {
+        let own =
+            |(key, value): (Json<'_>, Json<'_>)| (key.text().to_owned(), value.text().to_owned());
+        let entries = event.json().entries().map(|entries| entries.map(own).collect());
+        Parts { whole: event.clone(), entries }
     }
 
-    fn text(&self) -> Arc<str> {
+    fn text(&self) -> JsonLine {
         let Some(entries) = &self.entries else { return self.whole.clone() };
         let fields: Vec<String> =
             entries.iter().map(|(key, value)| format!("{key}:{value}")).collect();
-        Arc::from(format!("{{{}}}", fields.join(",")))
+        JsonLine::known(&format!("{{{}}}", fields.join(",")))
     }
 
     fn get(&self, name: &str) -> Option<Json<'_>> {
@@ -274,7 +268,7 @@ impl Parts {
 
     fn sources(&self) -> Option<Vec<u64>> {
         let elements = self.get("sourceEventSeqs")?.elements()?;
-        elements.into_iter().map(|element| Seq::from_json(element).map(Seq::get)).collect()
+        elements.map(|element| Seq::from_json(element).map(Seq::get)).collect()
     }
 
     fn with_op(&self, op: String) -> Parts {

@@ -335,7 +335,7 @@ fn renumbered(event: &str, moved: &impl Fn(u64) -> u64) -> String {
 
 /// An object whose values are changed, or left out with their keys.
 fn rewritten(object: &str, change: impl Fn(Json<'_>, Json<'_>) -> Option<String>) -> String {
-    let entries = Json::parse(object).ok().and_then(Json::entries).unwrap_or_default();
+    let entries = Json::parse(object).ok().and_then(Json::entries).into_iter().flatten();
     let fields = entries.into_iter().filter_map(|(key, value)| {
         let value = change(key, value)?;
         Some(format!("{key}:{value}"))
@@ -352,7 +352,7 @@ fn has_surface(log: &[String]) -> bool {
 }
 
 fn sources(event: &str) -> Vec<u64> {
-    let sources = field(event, "sourceEventSeqs").and_then(Json::elements).unwrap_or_default();
+    let sources = field(event, "sourceEventSeqs").and_then(Json::elements).into_iter().flatten();
     sources.into_iter().filter_map(as_seq).collect()
 }
 
@@ -386,11 +386,13 @@ mod tests {
     fn oracle(log: &[String], cuts: &[usize]) -> Option<View> {
         let mut oracle = Oracle::new(Contract::ADR_0019);
         for cut in cuts.iter().copied().chain([log.len()]) {
-            let texts: Vec<&str> = first(log, cut).iter().map(String::as_str).collect();
-            oracle.seed(&texts).value.ok()?;
+            let events: Result<Vec<Json<'_>>, _> =
+                first(log, cut).iter().map(|event| Json::parse(event)).collect();
+            oracle.seed(&events.ok()?).value.ok()?;
             oracle.surface();
         }
-        let messages = oracle.messages().value.into_iter().map(|(text, _)| text).collect();
+        let messages =
+            oracle.messages().value.into_iter().map(|(text, _)| text.to_owned()).collect();
         Some(View { nodes: oracle.surface().value, messages })
     }
 

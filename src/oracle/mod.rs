@@ -2,7 +2,7 @@
 
 use crate::spec::RefusalCode::{self, *};
 use crate::spec::clause::*;
-use crate::spec::{Clause, Contract};
+use crate::spec::{Clause, Contract, Json};
 
 pub mod laws;
 mod read;
@@ -56,19 +56,19 @@ impl Oracle {
         self.log.iter().any(|event| event.op != SURFACE_UNMARKED)
     }
     /// Takes or refuses one event. Clauses `refusal.when-offered`, `event.offered`.
-    pub fn offer(&mut self, text: &str) -> Answer<Result<u64, Refused>> {
+    pub fn offer(&mut self, event: Json<'_>) -> Answer<Result<u64, Refused>> {
         let seq = self.len();
-        match self.take(text, false) {
+        match self.take(event, false) {
             Ok(op) if op != REPLACE_PLACE => Answer { value: Ok(seq), clauses: vec![op] },
             Ok(op) => Answer { value: Ok(seq), clauses: vec![REPLACE_INCLUSIVE, op] },
             Err((clause, refused)) => Answer { value: Err(refused), clauses: vec![clause] },
         }
     }
     /// Replaces the session or leaves it alone. Clauses `seed.whole`, `seed.all-or-nothing`.
-    pub fn seed(&mut self, texts: &[&str]) -> Answer<Result<Vec<u64>, (usize, Refused)>> {
+    pub fn seed(&mut self, events: &[Json<'_>]) -> Answer<Result<Vec<u64>, (usize, Refused)>> {
         let mut whole = Oracle::new(self.contract);
-        for (index, text) in texts.iter().enumerate() {
-            if let Err((by, refused)) = whole.take(text, true) {
+        for (index, event) in events.iter().enumerate() {
+            if let Err((by, refused)) = whole.take(*event, true) {
                 let clauses = [by].into_iter().chain(whole.silence()).collect();
                 return Answer { value: Err((index, refused)), clauses };
             }
@@ -82,10 +82,10 @@ impl Oracle {
         self.log.iter().map(|event| event.rule).find(|rule| *rule == DATA_MALFORMED_IS_SILENT)
     }
     /// First every check in order, then the change. Clauses `check.order`, `refusal.changes-nothing`.
-    fn take(&mut self, text: &str, seeded: bool) -> Result<Clause, (Clause, Refused)> {
+    fn take(&mut self, event: Json<'_>, seeded: bool) -> Result<Clause, (Clause, Refused)> {
         let no = |code: RefusalCode| (code.clause(), Refused { code, missing: Vec::new() });
         let ensure = |holds, code| if holds { Ok(()) } else { Err(no(code)) };
-        let fields = read::fields(text, seeded).map_err(|by| (by, no(EventMalformed).1))?;
+        let fields = read::fields(event, seeded).map_err(|by| (by, no(EventMalformed).1))?;
         let ([_, _, at, _, op, sources], next) = (fields, self.len());
         ensure(at.is_none_or(|at| read::seq(at) == Some(next)), SeqNotContiguous)?;
         let (rule, message) = read::message(&self.contract, &fields);
@@ -124,7 +124,7 @@ impl Oracle {
         Answer { value: self.surface.clone(), clauses }
     }
     /// The messages, each with its rule. Clauses `message.fallback`, `message.mixed`.
-    pub fn messages(&self) -> Answer<Vec<(String, Clause)>> {
+    pub fn messages(&self) -> Answer<Vec<(&str, Clause)>> {
         let vanishes = |event: &Event| event.op == SURFACE_UNMARKED && event.rule != MESSAGE_TYPES;
         let (decided_by, shown) = match self.has_surface() {
             false => (MESSAGE_FALLBACK, self.log.iter().collect()),
@@ -133,7 +133,8 @@ impl Oracle {
         };
         let rules = std::collections::BTreeSet::from_iter(shown.iter().map(|event| event.rule));
         let clauses = [decided_by].into_iter().chain(rules).collect();
-        let messages = shown.iter().filter_map(|event| Some((event.message.clone()?, event.rule)));
+        let messages =
+            shown.iter().filter_map(|event| Some((event.message.as_deref()?, event.rule)));
         Answer { value: messages.collect(), clauses }
     }
     /// Why an event is on the surface or not. Clauses `surface.unmarked`, `replace.forever`.
@@ -149,7 +150,10 @@ impl Oracle {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::spec::Json;
+
+    fn json(text: &str) -> Json<'_> {
+        Json::parse(text).unwrap()
+    }
 
     fn oracle() -> Oracle {
         Oracle::new(Contract::ADR_0019)
@@ -158,7 +162,7 @@ mod tests {
     fn with(events: &[&str]) -> Oracle {
         let mut oracle = oracle();
         for event in events {
-            assert!(oracle.offer(event).value.is_ok(), "{event}");
+            assert!(oracle.offer(json(event)).value.is_ok(), "{event}");
         }
         oracle
     }
@@ -188,16 +192,15 @@ mod tests {
         };
         if let Some(events) = step.get("append").and_then(Json::elements) {
             let mut seqs = Vec::new();
-            for (at, event) in events.iter().enumerate() {
-                match oracle.offer(event.text()).value {
+            for (at, event) in events.enumerate() {
+                match oracle.offer(event).value {
                     Ok(seq) => seqs.push(seq),
                     Err(no) => return format!(r#"{{"seqs":{seqs:?},{}}}"#, refused(at, no)),
                 }
             }
             format!(r#"{{"seqs":{seqs:?}}}"#)
         } else if let Some(events) = step.get("seed").and_then(Json::elements) {
-            let texts: Vec<&str> = events.iter().map(|event| event.text()).collect();
-            match oracle.seed(&texts).value {
+            match oracle.seed(&events.collect::<Vec<_>>()).value {
                 Ok(seqs) => format!(r#"{{"seqs":{seqs:?}}}"#),
                 Err((at, no)) => format!("{{{}}}", refused(at, no)),
             }
@@ -206,7 +209,7 @@ mod tests {
         } else {
             assert!(step.get("messages").is_some(), "{step}");
             let messages = oracle.messages().value;
-            let texts: Vec<String> = messages.into_iter().map(|(text, _)| text).collect();
+            let texts: Vec<&str> = messages.into_iter().map(|(text, _)| text).collect();
             format!(r#"{{"messages":[{}]}}"#, texts.join(","))
         }
     }
@@ -233,7 +236,7 @@ mod tests {
         let mut oracle = with(&[NODE, NODE, NODE, NODE, &replace(1, 2, &[2, 1])]);
         assert_eq!(oracle.surface().value, [0, 4, 3]);
         assert_eq!(oracle.surface().clauses, [SURFACE_APPEND, REPLACE_PLACE, SURFACE_APPEND]);
-        assert_eq!(oracle.offer(&replace(4, 3, &[3, 4])).value, Ok(5));
+        assert_eq!(oracle.offer(json(&replace(4, 3, &[3, 4]))).value, Ok(5));
         assert_eq!(oracle.surface().value, [0, 5]);
     }
 
@@ -253,20 +256,20 @@ mod tests {
             (r#"{"type":"a","data":{},"seq":0,"time":0}"#, EVENT_OFFERED),
         ];
         for (text, clause) in cases {
-            let answer = oracle().offer(text);
+            let answer = oracle().offer(json(text));
             assert_eq!(answer.value.map_err(|no| no.code), Err(EventMalformed), "{text}");
             assert_eq!(answer.clauses, [clause], "{text}");
         }
         let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
         let event = format!(r#"{{"type":"usage","data":{deep}}}"#);
-        assert_eq!(oracle().offer(&event).value, Ok(0));
+        assert_eq!(oracle().offer(json(&event)).value, Ok(0));
     }
 
     #[test]
     fn a_seeded_event_stands_at_an_integer_seq_and_time() {
         let seed = |seq: &str, time: &str| {
             let event = format!(r#"{{"type":"a","data":{{}},"seq":{seq},"time":{time}}}"#);
-            oracle().seed(&[event.as_str()]).value.map_err(|(_, no)| no.code)
+            oracle().seed(&[json(&event)]).value.map_err(|(_, no)| no.code)
         };
         assert_eq!(seed("0", "-9007199254740991"), Ok(vec![0]));
         assert_eq!(seed("9007199254740991", "0"), Err(SeqNotContiguous));
@@ -284,10 +287,13 @@ mod tests {
     #[test]
     fn an_accepted_event_names_the_clauses_of_its_operation() {
         let mut oracle = oracle();
-        assert_eq!(oracle.offer(UNMARKED).clauses, [SURFACE_UNMARKED]);
-        assert_eq!(oracle.offer(NODE).clauses, [SURFACE_APPEND]);
-        assert_eq!(oracle.offer(&replace(1, 1, &[1])).clauses, [REPLACE_INCLUSIVE, REPLACE_PLACE]);
-        assert_eq!(oracle.offer(&replace(1, 1, &[1])).clauses, [REPLACE_START]);
+        assert_eq!(oracle.offer(json(UNMARKED)).clauses, [SURFACE_UNMARKED]);
+        assert_eq!(oracle.offer(json(NODE)).clauses, [SURFACE_APPEND]);
+        assert_eq!(
+            oracle.offer(json(&replace(1, 1, &[1]))).clauses,
+            [REPLACE_INCLUSIVE, REPLACE_PLACE]
+        );
+        assert_eq!(oracle.offer(json(&replace(1, 1, &[1]))).clauses, [REPLACE_START]);
     }
 
     #[test]
@@ -316,10 +322,10 @@ mod tests {
         let mut oracle = oracle();
         let silent = r#"{"type":"user/message","seq":0,"time":0,"data":7,"surfaceOp":"append"}"#;
         let bad = r#"{"type":"usage","seq":1,"time":0,"data":7,"surfaceOp":7}"#;
-        assert_eq!(oracle.seed(&[silent]).clauses, [DATA_MALFORMED_IS_SILENT, SEED_WHOLE]);
+        assert_eq!(oracle.seed(&[json(silent)]).clauses, [DATA_MALFORMED_IS_SILENT, SEED_WHOLE]);
         assert_eq!(oracle.messages().value, []);
         assert_eq!(oracle.messages().clauses, [MESSAGE_ORDER, DATA_MALFORMED_IS_SILENT]);
-        let refused = oracle.seed(&[silent, bad]);
+        let refused = oracle.seed(&[json(silent), json(bad)]);
         assert_eq!(refused.value.map_err(|(at, no)| (at, no.code)), Err((1, SurfaceOpMalformed)));
         assert_eq!(refused.clauses, [OP_SHAPE, DATA_MALFORMED_IS_SILENT]);
         assert_eq!(oracle.seed(&[]).clauses, [SEED_WHOLE]);
@@ -335,8 +341,7 @@ mod tests {
             r#"{"role":"user","content":[{"type":"tool-result","toolCallId":"\u0063\ud800","#,
             r#""content":[ {"type":"te\u0078t","n":1.0,"n":2} ],"isError":false}]}"#
         );
-        let messages = with(&[event]).messages().value;
-        assert_eq!(messages, [(expected.to_owned(), MESSAGE_TOOL_RESULT)]);
+        assert_eq!(with(&[event]).messages().value, [(expected, MESSAGE_TOOL_RESULT)]);
     }
 
     #[test]
@@ -344,10 +349,11 @@ mod tests {
         let tag = |kind: &str| {
             let data = format!(r#"{{"content":[],"source":{{"kind":{kind}}}}}"#);
             let event = format!(r#"{{"type":"context/message","data":{data}}}"#);
-            let messages = with(&[&event]).messages().value;
+            let oracle = with(&[&event]);
+            let messages = oracle.messages().value;
             let message = Json::parse(&messages[0].0).unwrap();
-            let blocks = message.get("content").unwrap().elements().unwrap();
-            blocks[0].get("text").unwrap().as_str().unwrap().into_owned()
+            let mut blocks = message.get("content").unwrap().elements().unwrap();
+            blocks.next().unwrap().get("text").unwrap().as_str().unwrap().into_owned()
         };
         let cases = [
             (r#""\ud83d\ud83d\ude00""#, r#""\ud83d😀""#),

@@ -9,13 +9,12 @@ const NAMES: [&str; 6] = ["type", "data", "seq", "time", "surfaceOp", "sourceEve
 
 /// What stands at the known keys, or the clause by which the text is no event.
 /// Clauses `event.shape`, `event.duplicate-key`, `event.offered`, `event.unknown-fields`.
-pub fn fields(text: &str, seeded: bool) -> Result<Fields<'_>, Clause> {
+pub fn fields(event: Json<'_>, seeded: bool) -> Result<Fields<'_>, Clause> {
     let (mut fields, mut twice) = ([None; 6], false);
-    let event = Json::parse(text).map_err(|_| EVENT_SHAPE)?;
-    event.each_entry(|key, value| {
+    for (key, value) in event.entries().ok_or(EVENT_SHAPE)? {
         let field = NAMES.iter().zip(&mut fields).find(|(name, _)| key.is_str(name));
         twice |= field.is_some_and(|(_, field)| field.replace(value).is_some());
-    });
+    }
     let [event_type, data, at, time, ..] = fields;
     let placed = at.and_then(seq).is_some() && time.and_then(Json::as_integer).is_some();
     match event_type.filter(is_string).and(data) {
@@ -38,7 +37,7 @@ pub fn seq(value: Json<'_>) -> Option<u64> {
 
 /// Without sources nothing is covered. Clauses `sources.shape`, `replace.coverage`.
 pub fn sources(value: Option<Json<'_>>) -> Option<Vec<u64>> {
-    value.map_or(Some(Vec::new()), |value| value.elements()?.into_iter().map(seq).collect())
+    value.map_or(Some(Vec::new()), |value| value.elements()?.map(seq).collect())
 }
 
 /// How an event enters the surface. Clause `op.shape`.
@@ -54,7 +53,7 @@ pub fn op(value: Json<'_>) -> Option<Op> {
         return Some(Op::Append);
     }
     let (start, end) = (seq(value.get("start")?)?, seq(value.get("end")?)?);
-    let is_replace = value.get("op")?.is_str("replace") && value.entries()?.len() == 3;
+    let is_replace = value.get("op")?.is_str("replace") && value.entries()?.count() == 3;
     is_replace.then_some(Op::Replace { start, end })
 }
 
@@ -73,11 +72,11 @@ pub fn message(contract: &Contract, event: &Fields<'_>) -> (Clause, Option<Strin
 /// The message of well-formed data, of each key the last value.
 /// Clauses `data.message-fields`, `data.last-key-counts`, `message.verbatim`, `event.lossless`.
 fn written(event_type: &str, data: Json<'_>) -> Option<(Clause, String)> {
-    let fields = data.entries()?;
+    let fields: Vec<_> = data.entries()?.collect();
     let get = |name: &str| Some(fields.iter().rev().find(|(key, _)| key.is_str(name))?.1);
     let integer = |name| get(name).and_then(Json::as_integer);
     let content = get("content")?;
-    let blocks = content.elements()?;
+    let blocks: Vec<_> = content.elements()?.collect();
     if !blocks.iter().all(|block| block.get("type").is_some_and(|text| is_string(&text))) {
         return None;
     }
@@ -111,19 +110,21 @@ fn written(event_type: &str, data: Json<'_>) -> Option<(Clause, String)> {
 /// A JSON string with the fewest escapes. WTF-8 writes a lone surrogate as three bytes of which
 /// the first is 0xED and the others hold its lower bits. Clause `message.source-kind`.
 fn quoted(wtf8: &[u8]) -> String {
-    let code_points = wtf8.chunk_by(|_, next| next & 0xC0 == 0x80);
-    let escaped = code_points.map(|point| match *point {
-        [byte @ (b'"' | b'\\')] => format!("\\{}", char::from(byte)),
-        [0x08] => r"\b".to_owned(),
-        [b'\t'] => r"\t".to_owned(),
-        [b'\n'] => r"\n".to_owned(),
-        [0x0C] => r"\f".to_owned(),
-        [b'\r'] => r"\r".to_owned(),
-        [control @ 0..0x20] => format!("\\u{control:04x}"),
-        [0xED, high @ 0xA0..=0xBF, low] => {
-            format!("\\u{:04x}", 0xD000 | u16::from(high & 0x3F) << 6 | u16::from(low & 0x3F))
+    let mut text = String::from("\"");
+    for code_point in wtf8.chunk_by(|_, next| next & 0xC0 == 0x80) {
+        match *code_point {
+            [byte @ (b'"' | b'\\')] => text.extend(['\\', char::from(byte)]),
+            [0x08] => text += r"\b",
+            [b'\t'] => text += r"\t",
+            [b'\n'] => text += r"\n",
+            [0x0C] => text += r"\f",
+            [b'\r'] => text += r"\r",
+            [control @ 0..0x20] => text += &format!("\\u{control:04x}"),
+            [0xED, high @ 0xA0..=0xBF, low] => {
+                text += &format!("\\ud{:03x}", u16::from(high & 0x3F) << 6 | u16::from(low & 0x3F));
+            }
+            _ => text += &String::from_utf8_lossy(code_point),
         }
-        _ => String::from_utf8_lossy(point).into_owned(),
-    });
-    format!("\"{}\"", escaped.collect::<String>())
+    }
+    text + "\""
 }

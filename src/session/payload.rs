@@ -64,8 +64,9 @@ struct Fields<'a> {
 
 impl<'a> Fields<'a> {
     fn of(data: Json<'a>) -> Result<Fields<'a>, Refusal> {
+        let entries = data.entries().ok_or_else(|| malformed("data", "an object", Some(data)))?;
         let mut fields = Fields::default();
-        let is_object = data.each_entry(|key, value| {
+        for (key, value) in entries {
             let place = match key.as_str().as_deref() {
                 Some("turn") => &mut fields.turn,
                 Some("step") => &mut fields.step,
@@ -73,11 +74,11 @@ impl<'a> Fields<'a> {
                 Some("source") => &mut fields.source,
                 Some("callId") => &mut fields.call_id,
                 Some("isError") => &mut fields.is_error,
-                _ => return,
+                _ => continue,
             };
             *place = Some(value);
-        });
-        if is_object { Ok(fields) } else { Err(malformed("data", "an object", Some(data))) }
+        }
+        Ok(fields)
     }
 
     fn turn(&self) -> Result<i64, Refusal> {
@@ -91,10 +92,9 @@ impl<'a> Fields<'a> {
     }
 
     fn content(&self) -> Result<Json<'a>, Refusal> {
-        let content = self.content.filter(|content| {
-            let mut all = true;
-            content.each_element(|block| all &= has_type(block)) && all
-        });
+        let is_blocks =
+            |content: &Json<'a>| content.elements().is_some_and(|mut all| all.all(has_type));
+        let content = self.content.filter(is_blocks);
         let expected = "an array of objects that each have a string `type`";
         content.ok_or_else(|| malformed("data.content", expected, self.content))
     }

@@ -1,12 +1,11 @@
 //! `Event` and `Draft`: one line of a log, and one that is still to be given its place.
 
 use std::borrow::Cow;
-use std::fmt;
-use std::sync::Arc;
+use std::fmt::{self, Write};
 
 use serde::Serialize;
 
-use super::json::{Json, Kind, scan_object, value_length};
+use super::json::{Json, JsonLine, Kind, MAX_INTEGER, value_at};
 use super::refusal::{Refusal, RefusalCode};
 use super::seq::Seq;
 
@@ -31,13 +30,19 @@ impl SurfaceOp {
         if value.is_str("append") {
             return Some(SurfaceOp::Append);
         }
-        let entries = value.entries()?;
-        let one = |name: &str| {
-            let mut found = entries.iter().filter(|(key, _)| key.is_str(name));
-            found.next().map(|(_, value)| *value).filter(|_| found.next().is_none())
-        };
-        let is_replace = one("op")?.is_str("replace") && entries.len() == 3;
-        let (start, end) = (Seq::from_json(one("start")?)?, Seq::from_json(one("end")?)?);
+        let (mut op, mut start, mut end, mut count) = (None, None, None, 0);
+        for (key, value) in value.entries()? {
+            count += 1;
+            match key.as_str().as_deref() {
+                Some("op") => op = Some(value),
+                Some("start") => start = Some(value),
+                Some("end") => end = Some(value),
+                _ => return None,
+            }
+        }
+        // Three entries with these three keys: each is there once.
+        let is_replace = op?.is_str("replace") && count == 3;
+        let (start, end) = (Seq::from_json(start?)?, Seq::from_json(end?)?);
         is_replace.then_some(SurfaceOp::Replace { start, end })
     }
 
@@ -146,22 +151,28 @@ const LONGEST: usize = u32::MAX as usize / 2;
 /// ```
 #[derive(Clone)]
 pub struct Event {
-    text: Arc<str>,
+    line: JsonLine,
     seq: Seq,
     parts: Parts,
 }
 
 impl Event {
-    /// The event that a line holds. A line feed can only stand between two tokens and ends a line
-    /// of a file, so each one in `line` becomes a space; every other byte is kept.
+    /// The event that a line holds, which is kept as [`JsonLine::parse`] says.
     ///
     /// # Errors
     /// `event/malformed` where the line is no event, or lacks `seq` or `time`; the refusal names
     /// the field. Malformed `surfaceOp` and `sourceEventSeqs` are no fault of the event's shape:
     /// they are refused by whoever is offered the event.
     pub fn parse(line: &str) -> Result<Event, Refusal> {
-        let text = one_line(line);
-        let found = find(&text)?;
+        Event::of(json_line(line)?)
+    }
+
+    /// The event that a JSON value is.
+    ///
+    /// # Errors
+    /// As [`Event::parse`].
+    pub fn of(line: JsonLine) -> Result<Event, Refusal> {
+        let found = find(&line)?;
         let seq = required("seq", found.seq)?;
         let seq = Seq::from_json(seq)
             .ok_or_else(|| malformed("seq", "an integer from 0 to 2^53-1", seq.text()))?;
@@ -169,13 +180,13 @@ impl Event {
         if time.as_integer().is_none() {
             return Err(malformed("time", "an integer within ±(2^53-1)", time.text()));
         }
-        let parts = Parts::of(&found, &text)?;
-        Ok(Event { text: Arc::from(text), seq, parts })
+        let parts = Parts::of(&found, line.text())?;
+        Ok(Event { line, seq, parts })
     }
 
     /// The text, as it was read.
     pub fn text(&self) -> &str {
-        &self.text
+        self.line.text()
     }
 
     /// The position in the log.
@@ -185,17 +196,17 @@ impl Event {
 
     /// When it was appended, in Unix milliseconds. It orders nothing.
     pub fn time(&self) -> i64 {
-        value_at(&self.text, self.parts.time).as_integer().unwrap_or_default()
+        value_in(&self.line, self.parts.time).as_integer().unwrap_or_default()
     }
 
     /// The type, `family/name`. A type that holds a lone surrogate is given as it is spelled.
     pub fn event_type(&self) -> Cow<'_, str> {
-        type_name(self.parts.event_type.within(&self.text))
+        type_name(self.parts.event_type.within(self.line.text()))
     }
 
     /// The payload.
     pub fn data(&self) -> Json<'_> {
-        self.parts.data.within(&self.text)
+        self.parts.data.within(self.line.text())
     }
 
     /// Whether the event carries a `surfaceOp`, well-formed or not.
@@ -209,14 +220,14 @@ impl Event {
             OpKind::Absent => Field::Absent,
             OpKind::Append => Field::Given(SurfaceOp::Append),
             OpKind::Malformed => Field::Malformed,
-            OpKind::Replace => SurfaceOp::from_json(value_at(&self.text, self.parts.op))
+            OpKind::Replace => SurfaceOp::from_json(value_in(&self.line, self.parts.op))
                 .map_or(Field::Malformed, Field::Given),
         }
     }
 
     /// The text of `surfaceOp`, if it is there.
     pub fn surface_op_text(&self) -> Option<&str> {
-        (self.parts.op > 0).then(|| value_at(&self.text, self.parts.op).text())
+        (self.parts.op > 0).then(|| value_in(&self.line, self.parts.op).text())
     }
 
     /// The seqs that the event cites as its sources.
@@ -224,7 +235,7 @@ impl Event {
         match (self.parts.sources, self.parts.sources_malformed) {
             (0, _) => Field::Absent,
             (_, true) => Field::Malformed,
-            (at, false) => seqs(value_at(&self.text, at)).map_or(Field::Malformed, Field::Given),
+            (at, false) => seqs(value_in(&self.line, at)).map_or(Field::Malformed, Field::Given),
         }
     }
 
@@ -235,13 +246,13 @@ impl Event {
 
     /// The text of `sourceEventSeqs`, if it is there.
     pub fn sources_text(&self) -> Option<&str> {
-        (self.parts.sources > 0).then(|| value_at(&self.text, self.parts.sources).text())
+        (self.parts.sources > 0).then(|| value_in(&self.line, self.parts.sources).text())
     }
 }
 
 impl PartialEq for Event {
     fn eq(&self, other: &Event) -> bool {
-        self.text == other.text
+        self.line == other.line
     }
 }
 
@@ -249,7 +260,7 @@ impl Eq for Event {}
 
 impl fmt::Debug for Event {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.text)
+        f.write_str(self.text())
     }
 }
 
@@ -270,7 +281,7 @@ impl fmt::Debug for Event {
 /// ```
 #[derive(Clone)]
 pub struct Draft {
-    text: Arc<str>,
+    line: JsonLine,
     parts: Parts,
 }
 
@@ -294,7 +305,7 @@ impl Draft {
             op_kind: OpKind::Absent,
             sources_malformed: false,
         };
-        Ok(Draft { text: Arc::from(text), parts })
+        Ok(Draft { line: JsonLine::known(&text), parts })
     }
 
     /// The same, entering at the tail of the surface.
@@ -325,53 +336,61 @@ impl Draft {
         self
     }
 
-    /// The draft that a text holds. As in [`Event::parse`], line feeds become spaces.
+    /// The draft that a text holds, which is kept as [`JsonLine::parse`] says.
     ///
     /// # Errors
     /// `event/malformed` where the text is no event, or carries `seq` or `time`.
     pub fn parse(text: &str) -> Result<Draft, Refusal> {
-        let text = one_line(text);
-        let found = find(&text)?;
+        Draft::of(json_line(text)?)
+    }
+
+    /// The draft that a JSON value is.
+    ///
+    /// # Errors
+    /// As [`Draft::parse`].
+    pub fn of(line: JsonLine) -> Result<Draft, Refusal> {
+        let found = find(&line)?;
         for (name, value) in [("seq", found.seq), ("time", found.time)] {
             if let Some(value) = value {
                 let expected = "no such key in an event that is offered: the session gives it";
                 return Err(malformed(name, expected, value.text()));
             }
         }
-        let parts = Parts::of(&found, &text)?;
-        Ok(Draft { text: Arc::from(text), parts })
+        let parts = Parts::of(&found, line.text())?;
+        Ok(Draft { line, parts })
     }
 
     /// The text, without `seq` and `time`.
     pub fn text(&self) -> &str {
-        &self.text
+        self.line.text()
     }
 
     /// The event that the draft becomes at this place and time. `seq` and `time` stand behind the
     /// type; nothing else of the text changes. A time beyond ±(2^53−1) is cut to that.
     pub fn stamp(&self, seq: Seq, time: i64) -> Event {
-        let time = time.clamp(-super::json::MAX_INTEGER, super::json::MAX_INTEGER);
+        let time = time.clamp(-MAX_INTEGER, MAX_INTEGER);
         let cut = self.parts.event_type.end();
-        let (head, tail) = self.text.split_at_checked(cut).unwrap_or((&self.text, ""));
-        let mut text = String::with_capacity(self.text.len() + 48);
+        let (head, tail) = self.text().split_at_checked(cut).unwrap_or((self.text(), ""));
+        let mut text = String::with_capacity(self.text().len() + 56);
         text.push_str(head);
         text.push_str(",\"seq\":");
-        text.push_str(&seq.to_string());
+        // Writing to a string does not fail.
+        let _ = write!(text, "{seq}");
         text.push_str(",\"time\":");
         let time_at = text.len() as u32;
-        text.push_str(&time.to_string());
+        let _ = write!(text, "{time}");
         let by = (text.len() - cut) as u32;
         text.push_str(tail);
         let parts = Parts { time: time_at, ..self.parts.shifted(cut, by) };
-        Event { text: Arc::from(text), seq, parts }
+        Event { line: JsonLine::known(&text), seq, parts }
     }
 
     /// Appends a field, or sets it where it stands, and gives the position of its value.
     fn with_field(&mut self, name: &str, value: &str, at: u32) -> u32 {
-        let mut text = self.text.to_string();
+        let mut text = self.text().to_owned();
         let at = if at > 0 {
             let start = at as usize;
-            let old = value_at(&self.text, at).text().len();
+            let old = value_in(&self.line, at).text().len();
             text.replace_range(start..start + old, value);
             let by = (value.len() as u32).wrapping_sub(old as u32);
             let moved =
@@ -388,14 +407,14 @@ impl Draft {
             text.insert_str(end, &field);
             (end + field.len() - value.len()) as u32
         };
-        self.text = Arc::from(text);
+        self.line = JsonLine::known(&text);
         at
     }
 }
 
 impl fmt::Debug for Draft {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.text)
+        f.write_str(self.text())
     }
 }
 
@@ -436,23 +455,14 @@ impl Parts {
 impl<'a> Found<'a> {
     /// The place of a known key, with its name.
     fn place(&mut self, key: Json<'a>) -> Option<(&'static str, &mut Option<Json<'a>>)> {
-        let plain = |name: &str| key.text().len() == name.len() + 2 && key.is_str(name);
-        let spelled = key.text().contains('\\');
-        let is = |name: &str| plain(name) || (spelled && key.is_str(name));
-        if is("type") {
-            Some(("type", &mut self.event_type))
-        } else if is("seq") {
-            Some(("seq", &mut self.seq))
-        } else if is("time") {
-            Some(("time", &mut self.time))
-        } else if is("data") {
-            Some(("data", &mut self.data))
-        } else if is("surfaceOp") {
-            Some(("surfaceOp", &mut self.op))
-        } else if is("sourceEventSeqs") {
-            Some(("sourceEventSeqs", &mut self.sources))
-        } else {
-            None
+        match key.as_str().as_deref()? {
+            "type" => Some(("type", &mut self.event_type)),
+            "seq" => Some(("seq", &mut self.seq)),
+            "time" => Some(("time", &mut self.time)),
+            "data" => Some(("data", &mut self.data)),
+            "surfaceOp" => Some(("surfaceOp", &mut self.op)),
+            "sourceEventSeqs" => Some(("sourceEventSeqs", &mut self.sources)),
+            _ => None,
         }
     }
 
@@ -465,34 +475,28 @@ impl<'a> Found<'a> {
     }
 }
 
-/// Reads the known keys of the one object that `text` must be.
-fn find(text: &str) -> Result<Found<'_>, Refusal> {
-    if text.len() > LONGEST {
-        return Err(malformed("event", "at most 2 GiB of text", &format!("{} bytes", text.len())));
+/// Reads the known keys of the object that a line must be.
+fn find(line: &JsonLine) -> Result<Found<'_>, Refusal> {
+    if line.text().len() > LONGEST {
+        let length = format!("{} bytes", line.text().len());
+        return Err(malformed("event", "at most 2 GiB of text", &length));
     }
+    let Some(entries) = line.json().entries() else {
+        return Err(malformed("event", "a JSON object", line.json().text()));
+    };
     let mut found = Found::default();
-    if let Err(error) = scan_object(text, |key, value| found.take(key, value)) {
-        return Err(not_an_object(text, &error));
-    }
+    entries.for_each(|(key, value)| found.take(key, value));
     match found.twice {
         Some(name) => Err(malformed(name, "the key once", "the key twice")),
         None => Ok(found),
     }
 }
 
-fn not_an_object(text: &str, error: &serde_json::Error) -> Refusal {
-    match Json::parse(text) {
-        Ok(value) => malformed("event", "a JSON object", value.text()),
-        Err(_) => {
-            let found = format!("{} in {}", error, text.trim_start());
-            Refusal {
-                code: RefusalCode::EventMalformed,
-                field: Cow::Borrowed("event"),
-                expected: Cow::Borrowed("a JSON object"),
-                found: found.chars().take(160).collect(),
-            }
-        }
-    }
+fn json_line(text: &str) -> Result<JsonLine, Refusal> {
+    JsonLine::parse(text).map_err(|error| {
+        let found = format!("{error}: {}", text.trim_start());
+        malformed("event", "one JSON object", &found)
+    })
 }
 
 fn required<'a>(name: &'static str, value: Option<Json<'a>>) -> Result<Json<'a>, Refusal> {
@@ -501,10 +505,6 @@ fn required<'a>(name: &'static str, value: Option<Json<'a>>) -> Result<Json<'a>,
 
 fn malformed(field: &'static str, expected: &'static str, found: &str) -> Refusal {
     Refusal::new(RefusalCode::EventMalformed, field, expected, found)
-}
-
-fn one_line(text: &str) -> Cow<'_, str> {
-    if text.contains('\n') { Cow::Owned(text.replace('\n', " ")) } else { Cow::Borrowed(text) }
 }
 
 fn kind_of(op: SurfaceOp) -> OpKind {
@@ -518,22 +518,15 @@ fn type_name(event_type: Json<'_>) -> Cow<'_, str> {
     event_type.as_str().unwrap_or_else(|| Cow::Borrowed(event_type.text().trim_matches('"')))
 }
 
-/// The value that starts at this position of a text that was parsed before.
-fn value_at(text: &str, at: u32) -> Json<'_> {
-    let rest = text.get(at as usize..).unwrap_or("null");
-    Json::known(rest.get(..value_length(rest)).unwrap_or("null"))
+/// The value that starts at this position of a line.
+fn value_in(line: &JsonLine, at: u32) -> Json<'_> {
+    value_at(line.text(), at as usize)
 }
 
 fn is_seqs(sources: Json<'_>) -> bool {
-    let mut all = true;
-    sources.each_element(|element| all &= Seq::from_json(element).is_some()) && all
+    sources.elements().is_some_and(|mut all| all.all(|element| Seq::from_json(element).is_some()))
 }
 
 fn seqs(sources: Json<'_>) -> Option<Vec<Seq>> {
-    let mut seqs = Some(Vec::new());
-    let is_array = sources.each_element(|element| match (Seq::from_json(element), &mut seqs) {
-        (Some(seq), Some(list)) => list.push(seq),
-        _ => seqs = None,
-    });
-    seqs.filter(|_| is_array)
+    sources.elements()?.map(Seq::from_json).collect()
 }

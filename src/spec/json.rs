@@ -1,13 +1,15 @@
 //! A view over the text of one JSON value, which decodes no more than it is asked for.
 //!
 //! Events must come back byte for byte, so the text is the value: number spellings, keys given
-//! twice, lone surrogates and any depth of nesting stay as they are. Only one level is read at a
-//! time and nothing here recurses.
+//! twice, lone surrogates and any depth of nesting stay as they are. A text is checked once, by
+//! serde_json; after that a walk over it only has to find where parts begin and end, one level at
+//! a time, and nothing here recurses.
 
 use std::borrow::Cow;
 use std::fmt;
+use std::sync::Arc;
 
-use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{Deserializer, Visitor};
 use serde_json::value::RawValue;
 
 /// The largest integer of the contract, 2^53−1. Clause `event.integer`.
@@ -129,49 +131,28 @@ impl<'a> Json<'a> {
     /// Whether it is the string `text`, however it is spelled.
     pub fn is_str(self, text: &str) -> bool {
         match self.0.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
+            Some(inner) if inner == text => !text.contains('\\'),
             Some(inner) if inner.contains('\\') => {
                 self.as_wtf8().is_some_and(|bytes| *bytes == *text.as_bytes())
             }
-            Some(inner) => inner == text,
-            None => false,
+            _ => false,
         }
     }
 
-    /// Calls `each` with every key and value of an object, in order, keys given twice included.
-    /// False if it is no object.
-    pub fn each_entry(self, each: impl FnMut(Json<'a>, Json<'a>)) -> bool {
-        self.kind() == Kind::Object
-            && serde_json::Deserializer::from_str(self.0).deserialize_map(Entries(each)).is_ok()
-    }
-
-    /// Calls `each` with every element of an array, in order. False if it is no array.
-    pub fn each_element(self, each: impl FnMut(Json<'a>)) -> bool {
-        self.kind() == Kind::Array
-            && serde_json::Deserializer::from_str(self.0).deserialize_seq(Elements(each)).is_ok()
-    }
-
     /// The keys and values of an object, in order, keys given twice included.
-    pub fn entries(self) -> Option<Vec<(Json<'a>, Json<'a>)>> {
-        let mut entries = Vec::new();
-        self.each_entry(|key, value| entries.push((key, value))).then_some(entries)
+    pub fn entries(self) -> Option<Entries<'a>> {
+        (self.kind() == Kind::Object).then(|| Entries(Scanner::inside(self.0)))
     }
 
     /// The elements of an array.
-    pub fn elements(self) -> Option<Vec<Json<'a>>> {
-        let mut elements = Vec::new();
-        self.each_element(|value| elements.push(value)).then_some(elements)
+    pub fn elements(self) -> Option<Elements<'a>> {
+        (self.kind() == Kind::Array).then(|| Elements(Scanner::inside(self.0)))
     }
 
     /// The value of a key of an object; of a key given twice the last one, as JSON readers do.
     /// Clause `data.last-key-counts`.
     pub fn get(self, name: &str) -> Option<Json<'a>> {
-        let mut found = None;
-        self.each_entry(|key, value| {
-            if key.is_str(name) {
-                found = Some(value);
-            }
-        });
-        found
+        self.entries()?.filter(|(key, _)| key.is_str(name)).last().map(|(_, value)| value)
     }
 
     /// Whether two texts are the same JSON value: key order does not matter, of a key given twice
@@ -212,9 +193,9 @@ impl fmt::Display for Json<'_> {
 }
 
 fn push_elements<'a, 'b>(pairs: &mut Vec<(Json<'a>, Json<'b>)>, a: Json<'a>, b: Json<'b>) -> bool {
-    let (a, b) = (a.elements().unwrap_or_default(), b.elements().unwrap_or_default());
-    let same_length = a.len() == b.len();
-    pairs.extend(a.into_iter().zip(b));
+    let list = |array: Json<'_>| array.elements().map_or(0, Iterator::count);
+    let same_length = list(a) == list(b);
+    pairs.extend(a.elements().into_iter().flatten().zip(b.elements().into_iter().flatten()));
     same_length
 }
 
@@ -229,48 +210,155 @@ fn push_entries<'a, 'b>(pairs: &mut Vec<(Json<'a>, Json<'b>)>, a: Json<'a>, b: J
 fn last_entries(object: Json<'_>) -> Vec<(Cow<'_, [u8]>, Json<'_>)> {
     let mut entries: Vec<_> = object
         .entries()
-        .unwrap_or_default()
         .into_iter()
-        .rev()
+        .flatten()
         .map(|(key, value)| (key.as_wtf8().unwrap_or_default(), value))
         .collect();
+    entries.reverse();
     entries.sort_by(|a, b| a.0.cmp(&b.0));
     entries.dedup_by(|later, kept| later.0 == kept.0);
     entries
 }
 
-struct Entries<F>(F);
+/// The keys and values of an object, in order.
+#[derive(Clone, Debug)]
+pub struct Entries<'a>(Scanner<'a>);
 
-impl<'de, F: FnMut(Json<'de>, Json<'de>)> Visitor<'de> for Entries<F> {
-    type Value = ();
+impl<'a> Iterator for Entries<'a> {
+    type Item = (Json<'a>, Json<'a>);
 
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<(), A::Error> {
-        while let Some(key) = map.next_key::<&'de RawValue>()? {
-            let value = map.next_value::<&'de RawValue>()?;
-            (self.0)(Json(key.get()), Json(value.get()));
-        }
-        Ok(())
+    fn next(&mut self) -> Option<(Json<'a>, Json<'a>)> {
+        let key = self.0.value()?;
+        Some((key, self.0.value()?))
     }
 }
 
-struct Elements<F>(F);
+/// The elements of an array, in order.
+#[derive(Clone, Debug)]
+pub struct Elements<'a>(Scanner<'a>);
 
-impl<'de, F: FnMut(Json<'de>)> Visitor<'de> for Elements<F> {
-    type Value = ();
+impl<'a> Iterator for Elements<'a> {
+    type Item = Json<'a>;
 
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an array")
+    fn next(&mut self) -> Option<Json<'a>> {
+        self.0.value()
+    }
+}
+
+/// A walk over a text that is known to be well-formed, from value to value.
+#[derive(Clone, Debug)]
+struct Scanner<'a> {
+    text: &'a str,
+    at: usize,
+}
+
+impl<'a> Scanner<'a> {
+    /// The walk over what stands between the brackets of an array or an object.
+    fn inside(text: &'a str) -> Scanner<'a> {
+        Scanner { text, at: 1 }
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(mut self, mut seq: A) -> Result<(), A::Error> {
-        while let Some(value) = seq.next_element::<&'de RawValue>()? {
-            (self.0)(Json(value.get()));
+    /// The next value behind white space, commas and colons; `None` at the closing bracket.
+    fn value(&mut self) -> Option<Json<'a>> {
+        let bytes = self.text.as_bytes();
+        let is_between = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | b',' | b':');
+        let mut start = self.at;
+        while bytes.get(start).is_some_and(is_between) {
+            start += 1;
         }
-        Ok(())
+        self.at = match bytes.get(start)? {
+            b']' | b'}' => return None,
+            b'"' => behind_string(bytes, start),
+            b'[' | b'{' => behind_nested(bytes, start),
+            _ => behind_plain(bytes, start),
+        };
+        self.text.get(start..self.at).map(Json)
+    }
+}
+
+/// Behind the closing quote of the string that begins at `start`.
+fn behind_string(bytes: &[u8], start: usize) -> usize {
+    let mut at = start + 1;
+    loop {
+        match bytes.get(at) {
+            Some(b'"') | None => return at + 1,
+            Some(b'\\') => at += 2,
+            Some(_) => at += 1,
+        }
+    }
+}
+
+/// Behind the bracket that closes the one at `start`.
+fn behind_nested(bytes: &[u8], start: usize) -> usize {
+    let (mut at, mut depth) = (start, 0_usize);
+    while let Some(byte) = bytes.get(at) {
+        match byte {
+            b'"' => {
+                at = behind_string(bytes, at);
+                continue;
+            }
+            b'[' | b'{' => depth += 1,
+            b']' | b'}' if depth <= 1 => return at + 1,
+            b']' | b'}' => depth -= 1,
+            _ => {}
+        }
+        at += 1;
+    }
+    at
+}
+
+/// Behind the number, `true`, `false` or `null` that begins at `start`.
+fn behind_plain(bytes: &[u8], start: usize) -> usize {
+    let is_end =
+        |byte: &u8| matches!(byte, b',' | b']' | b'}' | b':' | b' ' | b'\t' | b'\n' | b'\r');
+    let rest = bytes.get(start..).unwrap_or_default();
+    start + rest.iter().position(is_end).unwrap_or(rest.len())
+}
+
+/// A JSON value on one line, shared. A clone counts a reference and copies no text.
+///
+/// ```
+/// use session_surface::spec::JsonLine;
+///
+/// let line = JsonLine::parse("[1,\n2]")?;
+/// assert_eq!(line.json().text(), "[1, 2]");
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Clone, PartialEq, Eq)]
+pub struct JsonLine(Arc<str>);
+
+impl JsonLine {
+    /// The value that a text holds, with the white space around it. A line feed can only stand
+    /// between two tokens and ends a line of a file, so each one becomes a space; every other byte
+    /// is kept.
+    ///
+    /// # Errors
+    /// The position and the reason where `text` is not exactly one JSON value.
+    pub fn parse(text: &str) -> Result<JsonLine, serde_json::Error> {
+        Json::parse(text)?;
+        Ok(JsonLine::known(text))
+    }
+
+    /// The line of a text that is known to be one JSON value.
+    pub(crate) fn known(text: &str) -> JsonLine {
+        debug_assert!(Json::parse(text).is_ok(), "{text}");
+        JsonLine(if text.contains('\n') { text.replace('\n', " ").into() } else { text.into() })
+    }
+
+    /// The text, with the white space around the value.
+    pub fn text(&self) -> &str {
+        &self.0
+    }
+
+    /// The value.
+    pub fn json(&self) -> Json<'_> {
+        Json(self.0.trim_matches([' ', '\t', '\r']))
+    }
+}
+
+impl fmt::Debug for JsonLine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
     }
 }
 
@@ -289,20 +377,7 @@ impl<'de> Visitor<'de> for OwnedBytes {
     }
 }
 
-/// One pass over the text of an object that must be nothing else: calls `each` with the keys and
-/// values and gives the error where the text is not exactly one JSON object.
-pub(super) fn scan_object<'a>(
-    text: &'a str,
-    each: impl FnMut(Json<'a>, Json<'a>),
-) -> Result<(), serde_json::Error> {
-    let mut de = serde_json::Deserializer::from_str(text);
-    de.deserialize_map(Entries(each))?;
-    de.end()
-}
-
-/// Where the JSON value that starts at the front of `text` ends, in bytes.
-pub(super) fn value_length(text: &str) -> usize {
-    let mut stream = serde_json::Deserializer::from_str(text).into_iter::<IgnoredAny>();
-    stream.next();
-    stream.byte_offset()
+/// The value that starts at this position of a text that is known to be well-formed.
+pub(super) fn value_at(text: &str, at: usize) -> Json<'_> {
+    Scanner { text, at }.value().unwrap_or(Json("null"))
 }

@@ -11,6 +11,6 @@ mod seq;
 pub use clause::{Clause, Level};
 pub use contract::Contract;
 pub use event::{Draft, Event, Field, SurfaceOp};
-pub use json::{Json, Kind, MAX_INTEGER};
+pub use json::{Elements, Entries, Json, JsonLine, Kind, MAX_INTEGER};
 pub use refusal::{Refusal, RefusalCode};
 pub use seq::Seq;
