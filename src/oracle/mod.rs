@@ -243,10 +243,8 @@ mod tests {
     #[test]
     fn a_text_that_is_no_event_is_malformed_and_names_its_clause() {
         let cases = [
-            ("", EVENT_SHAPE),
-            ("{", EVENT_SHAPE),
-            ("\u{0}", EVENT_SHAPE),
-            ("{}{}", EVENT_SHAPE),
+            ("{}", EVENT_SHAPE),
+            ("null", EVENT_SHAPE),
             ("[]", EVENT_SHAPE),
             (r#"{"data":{}}"#, EVENT_SHAPE),
             (r#"{"type":1,"data":{},"seq":0}"#, EVENT_SHAPE),
