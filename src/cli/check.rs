@@ -77,8 +77,8 @@ impl Check {
         );
         println!("{}", table(reports));
         for report in reports {
-            for missed in &report.unreached {
-                println!("\n{}: not reached: {missed}", report.name);
+            for fault in &report.faults {
+                println!("\n{}: {fault}", report.name);
             }
             for found in &report.found {
                 println!("\n{}", show::found(found));
@@ -110,9 +110,10 @@ fn table(reports: &[StageReport]) -> Table {
     table.set_header(["stage", "cases", "time", "a second", "verdict"]);
     for report in reports {
         let rate = report.cases as f64 / report.took.max(Duration::from_micros(1)).as_secs_f64();
-        let verdict = match (report.found.len(), report.unreached.len()) {
+        let verdict = match (report.found.len(), report.faults.len()) {
             (0, 0) => "pass".to_owned(),
-            (0, missed) => format!("{missed} not reached"),
+            (0, 1) => "1 fault".to_owned(),
+            (0, faults) => format!("{faults} faults"),
             (found, _) => format!("{found} found"),
         };
         table.add_row([

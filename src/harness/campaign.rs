@@ -14,6 +14,7 @@ use super::generate::{self, Settings};
 use super::goals::Goals;
 use super::implementation::{Implementation, InProcess};
 use super::judge::{Expectation, Failure, agree};
+use super::laws::{self, BrokenLaw};
 use super::shrink::shrink;
 use crate::oracle::Oracle;
 use crate::session::Session;
@@ -45,8 +46,9 @@ pub struct StageReport {
     pub took: Duration,
     /// The counterexamples, made small; at most one a clause and subject.
     pub found: Vec<Found>,
-    /// What the stage should have met and did not.
-    pub unreached: Vec<String>,
+    /// What else is wrong, in words: goals that were not reached, laws that do not hold, faults of
+    /// the specification.
+    pub faults: Vec<String>,
 }
 
 /// A counterexample.
@@ -61,9 +63,9 @@ pub struct Found {
 }
 
 impl StageReport {
-    /// Whether the stage found nothing and met what it should have met.
+    /// Whether nothing is wrong.
     pub fn is_clean(&self) -> bool {
-        self.found.is_empty() && self.unreached.is_empty()
+        self.found.is_empty() && self.faults.is_empty()
     }
 }
 
@@ -88,7 +90,29 @@ pub fn run(plan: &Plan, watch: Watch<'_>) -> Vec<StageReport> {
     }
     reports.push(random("random well-formed", &Settings::WELL_FORMED));
     reports.push(random("random hostile", &Settings::HOSTILE));
+    reports.push(laws_stage(plan, watch));
     reports
+}
+
+/// Every law over random logs of a few events. A law reads its log many times, so there are fewer
+/// logs than cases.
+fn laws_stage(plan: &Plan, watch: Watch<'_>) -> StageReport {
+    const LOGS_PER_CASE: u64 = 400;
+    const SHORT: Settings = Settings { fewest: 1, most: 9, seeds: false, ..Settings::WELL_FORMED };
+    let (started, total) = (Instant::now(), plan.cases / LOGS_PER_CASE);
+    let mut faults = Vec::new();
+    for index in 0..total {
+        let case = generate::case(&mut Seeded::new(plan.seed, index), &SHORT, plan.contract);
+        let log = laws::log_of(&case);
+        let broken = [laws::of_session, laws::of_manager].map(|ask| ask(plan.contract, &log));
+        let words = |broken: BrokenLaw| format!("{}: {} in {log:#?}", broken.law, broken.sentence);
+        faults.extend(broken.into_iter().flatten().map(words));
+        watch("laws", index + 1, Some(total));
+        if !faults.is_empty() {
+            break;
+        }
+    }
+    StageReport { name: "laws", cases: total, took: started.elapsed(), found: Vec::new(), faults }
 }
 
 /// How many random cases a worker takes at a time.
@@ -100,8 +124,8 @@ fn spec_examples(plan: &Plan, watch: Watch<'_>) -> StageReport {
         cases.into_iter().filter(|case| case.contract == plan.contract).collect();
     let stage = Stage::new("examples", Some(cases.len() as u64), watch);
     let mut report = stage.over(1, 1, &|_| cases.clone().into_iter());
-    report.unreached = examples::spec().faults();
-    report.unreached.extend(cases.iter().filter_map(oracle_disagrees));
+    report.faults = examples::spec().faults();
+    report.faults.extend(cases.iter().filter_map(oracle_disagrees));
     report
 }
 
@@ -173,7 +197,7 @@ impl<'a> Stage<'a> {
             name: self.name,
             cases: shared.done.into_inner(),
             found: minimised(raw),
-            unreached: goals.map(|goals| goals.open()).unwrap_or_default(),
+            faults: goals.map(|goals| goals.open()).unwrap_or_default(),
             took: self.started.elapsed(),
         }
     }

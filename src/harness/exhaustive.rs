@@ -12,8 +12,9 @@
 //!
 //! Refused twice is left out: a refusal must change nothing, which every log with one refusal
 //! shows. Each log is presented as one batch that is read at the end, read after every event, read
-//! after each one of its events alone, and as one seed. All messages are of one type and payloads
-//! differ by a number, so no two logs differ by names alone.
+//! after each one of its events alone, and as a seed of a session that holds another event, once
+//! with a gap before its last seq. All messages are of one type and payloads differ by a number,
+//! so no two logs differ by names alone.
 
 use super::case::Case;
 use super::choices::Odometer;

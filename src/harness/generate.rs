@@ -277,14 +277,10 @@ impl<'a, C: Choices> Maker<'a, C> {
                 None => may_refuse = false,
             }
         }
-        // At the end, after every event, after one of them, or all as one seed.
-        let presentation = self.choices.index(count + 2);
-        if presentation == count + 1 {
-            let events = offered.iter().enumerate();
-            let events =
-                events.map(|(seq, (text, _))| event_text::seeded(text, seq as u64, 0)).collect();
-            self.steps.push(Step::ask(Ask::Seed(events)));
-            return self.read_both();
+        // At the end, after every event, after one of them, or all as one seed, with a gap or not.
+        let presentation = self.choices.index(count + 3);
+        if presentation > count {
+            return self.seed_over_another(&offered, presentation > count + 1);
         }
         for (at, (text, is_taken)) in offered.iter().enumerate() {
             self.offer(text);
@@ -294,6 +290,19 @@ impl<'a, C: Choices> Maker<'a, C> {
                 self.flush();
             }
         }
+        self.read_both();
+    }
+
+    /// A seed over a session that was read before: nothing of that may be left, or, where the last
+    /// seq is one too high, all of it must be.
+    fn seed_over_another(&mut self, offered: &[(String, bool)], has_gap: bool) {
+        self.offer(&event_text::plain(0, true));
+        self.read(Ask::Surface);
+        let last = offered.len() as u64 - 1;
+        let seq = |at: u64| if has_gap && at == last { at + 1 } else { at };
+        let events = offered.iter().zip(0..);
+        let events = events.map(|((text, _), at)| event_text::seeded(text, seq(at), 0)).collect();
+        self.steps.push(Step::ask(Ask::Seed(events)));
         self.read_both();
     }
 }

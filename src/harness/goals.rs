@@ -50,7 +50,7 @@ impl Goals {
 
     /// The goals that were not reached, in words.
     pub fn open(&self) -> Vec<String> {
-        self.open.iter().map(Goal::words).collect()
+        self.open.iter().map(|goal| format!("not reached: {}", goal.words())).collect()
     }
 
     /// Keeps the goals that neither this search nor another one reached.

@@ -12,6 +12,9 @@ mod generate;
 mod goals;
 mod implementation;
 mod judge;
+pub mod laws;
+#[cfg(test)]
+mod properties;
 mod shrink;
 mod world;
 

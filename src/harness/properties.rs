@@ -1,0 +1,175 @@
+//! Property tests: the built-in implementations agree with the oracle after every step, and keep
+//! the laws.
+//!
+//! What fails is made small and kept as a case in `proptest-regressions/cases`, which is replayed
+//! first. The seeds that proptest keeps beside them are a courtesy: they rot with the generator.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use proptest::collection::vec;
+use proptest::prelude::any;
+use proptest::test_runner::{Config, FileFailurePersistence, TestError, TestRunner};
+
+use super::campaign::{Subject, counterexample};
+use super::laws::{self, BrokenLaw};
+use super::{Ask, Case, Choices, Expectation, Reads, Settings, Step, agree, generate, shrink};
+use crate::spec::{Contract, JsonLine, Level};
+
+/// Choices from a list that proptest makes and shortens; 0 behind its end.
+struct Tape(std::vec::IntoIter<u32>);
+
+impl Choices for Tape {
+    fn below(&mut self, n: u32) -> u32 {
+        let drawn = self.0.next().unwrap_or(0);
+        ((u64::from(n) * u64::from(drawn)) >> 32) as u32
+    }
+}
+
+fn made(tape: &[u32], settings: &Settings) -> Case {
+    generate(&mut Tape(tape.to_vec().into_iter()), settings, Contract::ADR_0019)
+}
+
+fn runner(cases: u32) -> TestRunner {
+    let persistence = FileFailurePersistence::SourceParallel("proptest-regressions");
+    TestRunner::new(Config {
+        cases,
+        source_file: Some(file!()),
+        failure_persistence: Some(Box::new(persistence)),
+        // The cases are made small by the project's own shrinker, which renumbers.
+        max_shrink_iters: 64,
+        ..Config::default()
+    })
+}
+
+fn kept_cases() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("proptest-regressions").join("cases")
+}
+
+fn keep(case: &Case) {
+    let folder = kept_cases();
+    fs::create_dir_all(&folder).unwrap();
+    let name = case.name.replace('/', "-");
+    fs::write(folder.join(format!("{name}.json")), case.to_json()).unwrap();
+}
+
+/// `answers(implementation, case) = answers(oracle, case)` for every case that the settings make.
+fn agrees_with_the_oracle(subject: Subject, settings: Settings, cases: u32) {
+    let fails = |case: &Case| {
+        Expectation::of(case, Level::Should).judge(&subject.implementation().run(case)).is_err()
+    };
+    let outcome = runner(cases).run(&vec(any::<u32>(), 0..600), |tape| {
+        proptest::prop_assert!(!fails(&made(&tape, &settings)));
+        Ok(())
+    });
+    match outcome {
+        Ok(()) => {}
+        Err(TestError::Fail(_, tape)) => {
+            let case = made(&tape, &settings);
+            let found = counterexample(subject.name(), &case, subject.implementation().as_mut());
+            let found = found.expect("the case fails again");
+            keep(&found.case);
+            panic!("{}: {}\n{}", found.subject, found.failure.sentence, found.case.to_json());
+        }
+        Err(abort) => panic!("{abort}"),
+    }
+}
+
+#[test]
+fn the_session_agrees_with_the_oracle_on_well_formed_cases() {
+    agrees_with_the_oracle(Subject::Session, Settings::WELL_FORMED, 1_000);
+}
+
+#[test]
+fn the_session_agrees_with_the_oracle_on_hostile_cases() {
+    agrees_with_the_oracle(Subject::Session, Settings::HOSTILE, 1_000);
+}
+
+#[test]
+fn the_session_agrees_with_the_oracle_when_it_is_read_after_every_event() {
+    let settings = Settings { reads: Reads::AfterEvery, ..Settings::WELL_FORMED };
+    agrees_with_the_oracle(Subject::Session, settings, 500);
+}
+
+#[test]
+fn the_manager_agrees_with_the_oracle_on_well_formed_deltas() {
+    agrees_with_the_oracle(Subject::Deltas, Settings::WELL_FORMED, 1_000);
+}
+
+#[test]
+fn the_manager_agrees_with_the_oracle_on_hostile_deltas() {
+    agrees_with_the_oracle(Subject::Deltas, Settings::HOSTILE, 1_000);
+}
+
+#[test]
+fn the_manager_agrees_with_the_oracle_when_it_is_read_once() {
+    let settings = Settings { reads: Reads::AtEnd, most: 60, ..Settings::WELL_FORMED };
+    agrees_with_the_oracle(Subject::Deltas, settings, 300);
+}
+
+fn log_in(case: &Case) -> Vec<String> {
+    let events = case.steps.iter().flat_map(|step| step.ask.events());
+    events.map(|event| event.text().to_owned()).collect()
+}
+
+fn seeded(name: &str, log: &[String]) -> Case {
+    let events = log.iter().map(|event| JsonLine::parse(event).unwrap()).collect();
+    let steps = [Ask::Seed(events), Ask::Surface, Ask::Messages].map(Step::ask).to_vec();
+    Case { name: name.to_owned(), clauses: Vec::new(), contract: Contract::ADR_0019, steps }
+}
+
+/// Every law of `oracle::laws`, each of which states its equation, over generated logs.
+fn keeps_the_laws(broken: impl Fn(Contract, &[String]) -> Option<BrokenLaw>) {
+    let settings = Settings { fewest: 1, most: 9, seeds: false, ..Settings::WELL_FORMED };
+    let outcome = runner(150).run(&vec(any::<u32>(), 0..200), |tape| {
+        let log = laws::log_of(&made(&tape, &settings));
+        proptest::prop_assert_eq!(broken(Contract::ADR_0019, &log), None);
+        Ok(())
+    });
+    match outcome {
+        Ok(()) => {}
+        Err(TestError::Fail(_, tape)) => {
+            let case = seeded("law", &laws::log_of(&made(&tape, &settings)));
+            let fails = |case: &Case| broken(case.contract, &log_in(case)).is_some();
+            let mut small = shrink(&case, 5_000, fails);
+            let law = broken(small.contract, &log_in(&small)).expect("the law breaks again");
+            small.name = format!("law/{}", law.law.replace(' ', "-"));
+            keep(&small);
+            panic!("{}: {}\n{}", law.law, law.sentence, small.to_json());
+        }
+        Err(abort) => panic!("{abort}"),
+    }
+}
+
+#[test]
+fn the_session_keeps_the_laws() {
+    keeps_the_laws(laws::of_session);
+}
+
+#[test]
+fn the_manager_keeps_the_laws() {
+    keeps_the_laws(laws::of_manager);
+}
+
+#[test]
+fn every_kept_case_is_answered_as_the_contract_asks() {
+    let mut replayed = 0;
+    for entry in fs::read_dir(kept_cases()).unwrap() {
+        let path = entry.unwrap().path();
+        let case = Case::parse(&fs::read_to_string(&path).unwrap()).unwrap();
+        let expectation = Expectation::of(&case, Level::Should);
+        for (step, answer) in case.steps.iter().zip(expectation.answers()) {
+            let as_wanted = step.want.as_ref().is_none_or(|want| agree(want, answer));
+            assert!(as_wanted, "{}: the oracle gives another answer", path.display());
+        }
+        for subject in Subject::ALL {
+            let verdict = expectation.judge(&subject.implementation().run(&case));
+            assert_eq!(verdict, Ok(()), "{}: {}", path.display(), subject.name());
+        }
+        let log = laws::log_of(&case);
+        assert_eq!(laws::of_session(case.contract, &log), None, "{}", path.display());
+        assert_eq!(laws::of_manager(case.contract, &log), None, "{}", path.display());
+        replayed += 1;
+    }
+    assert!(replayed > 0, "no case is kept");
+}
