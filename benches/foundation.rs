@@ -31,7 +31,7 @@ fn main() {
 
 /// Generated, answered by the session and judged by the oracle, on one core.
 fn cases_a_second(reads: Reads) -> f64 {
-    let settings = Settings { fewest: 8, most: 32, reads, ..Settings::WELL_FORMED };
+    let settings = Settings { fewest: 8, most: 32, reads, seeds: false, ..Settings::WELL_FORMED };
     let mut session = InProcess::<Session>::new();
     let count = 40_000_u32;
     let started = Instant::now();
@@ -55,7 +55,7 @@ fn event(seq: usize, rest: &str) -> Event {
 }
 
 fn log(events: usize, share: usize) -> Vec<Event> {
-    let rest = |seq: usize| if seq % share == 0 { r#","surfaceOp":"append""# } else { "" };
+    let rest = |seq: usize| if seq.is_multiple_of(share) { r#","surfaceOp":"append""# } else { "" };
     (0..events).map(|seq| event(seq, rest(seq))).collect()
 }
 
@@ -80,6 +80,7 @@ fn against_loop(share: usize) -> f64 {
         black_box(manager);
         took
     });
+    println!("  the loop {:.2} ns an event, the manager {:.2} ns", floor * 1e3, manager * 1e3);
     manager / floor
 }
 

@@ -13,8 +13,8 @@ pub enum Exit {
     Usage,
     /// A file cannot be read.
     NotReadable,
-    /// Nothing was selected to be run.
-    NothingSelected,
+    /// A fault of this program.
+    Fault,
 }
 
 impl Exit {
@@ -25,7 +25,7 @@ impl Exit {
             Exit::Findings => 1,
             Exit::Usage => 2,
             Exit::NotReadable => 3,
-            Exit::NothingSelected => 6,
+            Exit::Fault => 70,
         })
     }
 }

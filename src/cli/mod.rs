@@ -6,9 +6,11 @@ mod inspect;
 mod replay;
 mod show;
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+use exit::Exit;
 use session_surface::harness::is_answering;
 use session_surface::spec::Contract;
 
@@ -27,8 +29,8 @@ const EXAMPLES: &str = "Examples:
   session-surface inspect session.jsonl       show what a model would see of a session
   session-surface replay found.json           run a saved counterexample again
 
-Exit codes of check and replay: 0 conforms, 1 does not, 2 usage, 6 nothing was selected,
-70 a fault of this program. Exit codes of inspect: 0 clean, 1 findings, 2 usage, 3 not readable.";
+Exit codes of check and replay: 0 conforms, 1 does not, 2 usage, 70 a fault of this program.
+Exit codes of inspect: 0 clean, 1 findings, 2 usage, 3 not readable.";
 
 #[derive(Subcommand)]
 enum Verb {
@@ -41,12 +43,13 @@ enum Verb {
 pub fn main() -> ExitCode {
     quiet_while_answering();
     let arguments = Arguments::parse();
-    let exit = match arguments.verb {
+    let run = || match arguments.verb {
         Verb::Check(check) => check.run(),
         Verb::Inspect(inspect) => inspect.run(),
         Verb::Replay(replay) => replay.run(),
     };
-    exit.code()
+    // The panic has been printed; the code says that it was no verdict.
+    catch_unwind(AssertUnwindSafe(run)).unwrap_or(Exit::Fault).code()
 }
 
 /// A panic of what is being judged is a verdict, and shrinking repeats it: it is not printed.

@@ -246,10 +246,10 @@ impl Shared {
     }
 
     fn add(&self, subject: Subject, case: &Case) {
-        if let Ok(mut raw) = self.raw.lock() {
-            if raw.len() < ENOUGH {
-                raw.push((subject, case.clone()));
-            }
+        if let Ok(mut raw) = self.raw.lock()
+            && raw.len() < ENOUGH
+        {
+            raw.push((subject, case.clone()));
         }
     }
 }

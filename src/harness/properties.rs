@@ -17,9 +17,9 @@ use super::{Ask, Case, Choices, Expectation, Reads, Settings, Step, agree, gener
 use crate::spec::{Contract, JsonLine, Level};
 
 /// Choices from a list that proptest makes and shortens; 0 behind its end.
-struct Tape(std::vec::IntoIter<u32>);
+struct Tape<I>(I);
 
-impl Choices for Tape {
+impl<I: Iterator<Item = u32>> Choices for Tape<I> {
     fn below(&mut self, n: u32) -> u32 {
         let drawn = self.0.next().unwrap_or(0);
         ((u64::from(n) * u64::from(drawn)) >> 32) as u32
@@ -27,7 +27,7 @@ impl Choices for Tape {
 }
 
 fn made(tape: &[u32], settings: &Settings) -> Case {
-    generate(&mut Tape(tape.to_vec().into_iter()), settings, Contract::ADR_0019)
+    generate(&mut Tape(tape.iter().copied()), settings, Contract::ADR_0019)
 }
 
 fn runner(cases: u32) -> TestRunner {

@@ -200,12 +200,11 @@ fn edited(case: &Case, step: usize, event: usize) -> Vec<Case> {
     }
     let changed = |parts: Parts| {
         let mut smaller = case.clone();
-        if let Some(Ask::Append(events) | Ask::Seed(events)) =
-            smaller.steps.get_mut(step).map(|step| &mut step.ask)
+        let ask = smaller.steps.get_mut(step).map(|step| &mut step.ask);
+        if let Some(Ask::Append(events) | Ask::Seed(events)) = ask
+            && let Some(place) = events.get_mut(event)
         {
-            if let Some(place) = events.get_mut(event) {
-                *place = parts.text();
-            }
+            *place = parts.text();
         }
         smaller
     };

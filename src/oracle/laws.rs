@@ -322,7 +322,7 @@ fn renumbered(event: &str, moved: &impl Fn(u64) -> u64) -> String {
     rewritten(event, |key, value| match () {
         () if key.is_str("seq") => Some(seq(value)),
         () if key.is_str("sourceEventSeqs") => {
-            let seqs: Vec<String> = value.elements()?.into_iter().map(seq).collect();
+            let seqs: Vec<String> = value.elements()?.map(seq).collect();
             Some(format!("[{}]", seqs.join(",")))
         }
         () if key.is_str("surfaceOp") => match value.entries() {
@@ -336,7 +336,7 @@ fn renumbered(event: &str, moved: &impl Fn(u64) -> u64) -> String {
 /// An object whose values are changed, or left out with their keys.
 fn rewritten(object: &str, change: impl Fn(Json<'_>, Json<'_>) -> Option<String>) -> String {
     let entries = Json::parse(object).ok().and_then(Json::entries).into_iter().flatten();
-    let fields = entries.into_iter().filter_map(|(key, value)| {
+    let fields = entries.filter_map(|(key, value)| {
         let value = change(key, value)?;
         Some(format!("{key}:{value}"))
     });
@@ -353,7 +353,7 @@ fn has_surface(log: &[String]) -> bool {
 
 fn sources(event: &str) -> Vec<u64> {
     let sources = field(event, "sourceEventSeqs").and_then(Json::elements).into_iter().flatten();
-    sources.into_iter().filter_map(as_seq).collect()
+    sources.filter_map(as_seq).collect()
 }
 
 fn as_seq(value: Json<'_>) -> Option<u64> {

@@ -349,7 +349,7 @@ mod tests {
             let event = format!(r#"{{"type":"context/message","data":{data}}}"#);
             let oracle = with(&[&event]);
             let messages = oracle.messages().value;
-            let message = Json::parse(&messages[0].0).unwrap();
+            let message = Json::parse(messages[0].0).unwrap();
             let mut blocks = message.get("content").unwrap().elements().unwrap();
             blocks.next().unwrap().get("text").unwrap().as_str().unwrap().into_owned()
         };

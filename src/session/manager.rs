@@ -1,5 +1,6 @@
 //! `SurfaceManager`: the surface of a log as a cached view, brought up to date event by event.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -52,8 +53,8 @@ impl Log for Vec<Event> {
 /// | a refusal | the list of the event's own sources |
 ///
 /// Sources that do not come in surface order are sorted first. Nothing grows with the log or with
-/// the surface. A node takes 16 bytes by length: its slot and its entry in the index. An event
-/// off the surface takes none.
+/// the surface. A node takes at most 16 bytes by length: a slot of 8, and an entry in the index that
+/// up to sixteen nodes share. An event off the surface takes none.
 ///
 /// ```
 /// use session_surface::session::SurfaceManager;
@@ -113,12 +114,10 @@ impl SurfaceManager {
     /// view then stands just before that event: [`surface`](SurfaceManager::surface) is right for
     /// what was read. Clause `delta.error`.
     pub fn read<L: Log + ?Sized>(&mut self, log: &L) -> Result<Surface<'_>, ReadError> {
-        while self.processed < log.len() {
-            let Some(seq) = Seq::new(self.processed) else { break };
-            let Some(event) = log.get(seq) else { break };
+        while let Some((seq, event)) = self.next_marked(log) {
             match self.admit(event) {
                 Ok(change) => self.apply(seq, change),
-                Err(refusal) => return Err(ReadError { at: seq, refusal }),
+                Err(refusal) => return Err(ReadError { at: seq, refusal: *refusal }),
             }
         }
         Ok(self.surface())
@@ -138,7 +137,7 @@ impl SurfaceManager {
             let found = format!("one that has read {}", self.processed);
             return Err(Refusal::new(RefusalCode::SeqNotContiguous, "log", expected, &found));
         }
-        let change = self.admit(event)?;
+        let change = self.admit(event).map_err(|refusal| *refusal)?;
         Ok(Admission { epoch: self.epoch.0, seq: event.seq(), change })
     }
 
@@ -199,7 +198,7 @@ impl SurfaceManager {
     /// The memory that the nodes take, in bytes by length: slots, holes not yet reclaimed, and
     /// index entries.
     pub fn bytes_by_length(&self) -> usize {
-        self.slots.len() * size_of::<u64>() + self.index.entries() * size_of::<usize>()
+        self.slots.len() * Slots::SLOT + self.index.entries() * Index::ENTRY
     }
 
     /// Closes the holes that replaces left. It happens by itself when there are more holes than
@@ -226,15 +225,37 @@ impl SurfaceManager {
         assert!(holes <= self.slots.live() + FEW, "{holes} holes were left");
     }
 
-    /// The checks of one event against the surface as it stands.
-    pub(super) fn admit(&self, event: &Event) -> Result<Change, Refusal> {
+    /// Passes the events that are off the surface and have nothing to be refused for, and gives
+    /// the first other one.
+    fn next_marked<'l, L: Log + ?Sized>(&mut self, log: &'l L) -> Option<(Seq, &'l Event)> {
+        let mut at = self.processed;
+        let next = loop {
+            let Some(seq) = Seq::new(at).filter(|_| at < log.len()) else { break None };
+            match log.get(seq) {
+                Some(event) if is_off_surface(event, seq) => at += 1,
+                event => break event.map(|event| (seq, event)),
+            }
+        };
+        self.processed = at;
+        next
+    }
+
+    /// The checks of one event against the surface as it stands. Most events of a log are off the
+    /// surface or go to its tail, so these are told apart first.
+    #[inline]
+    pub(super) fn admit(&self, event: &Event) -> Result<Change, Box<Refusal>> {
+        match Seq::new(self.processed) {
+            Some(seq) if is_off_surface(event, seq) => Ok(Change::Nothing),
+            Some(seq) if is_at_tail(event, seq) => Ok(Change::Append),
+            _ => self.admit_in_full(event),
+        }
+    }
+
+    fn admit_in_full(&self, event: &Event) -> Result<Change, Box<Refusal>> {
         if event.seq().get() != self.processed {
             let expected = self.processed.to_string();
             let found = event.seq().to_string();
-            return Err(Refusal::new(RefusalCode::SeqNotContiguous, "seq", expected, &found));
-        }
-        if !event.is_marked() && !event.has_malformed_sources() {
-            return Ok(Change::Nothing);
+            return Err(refusal(RefusalCode::SeqNotContiguous, "seq", expected, &found));
         }
         let op = event.surface_op();
         if op == Field::Malformed {
@@ -252,19 +273,19 @@ impl SurfaceManager {
         }
     }
 
-    fn admit_replace(&self, event: &Event, start: Seq, end: Seq) -> Result<Change, Refusal> {
+    fn admit_replace(&self, event: &Event, start: Seq, end: Seq) -> Result<Change, Box<Refusal>> {
         use RefusalCode::{EndNotOnSurface, MissingSource, ReversedRange, StartNotOnSurface};
         self.looked.add(0, 2);
         let slot_of = |code, field, seq| {
             let slot = self.index.slot(&self.slots, seq);
-            slot.ok_or_else(|| Refusal::new(code, field, "a node on the surface", &seq.to_string()))
+            slot.ok_or_else(|| refusal(code, field, "a node on the surface", &seq.to_string()))
         };
         let from = slot_of(StartNotOnSurface, "surfaceOp.start", start)?;
         let to = slot_of(EndNotOnSurface, "surfaceOp.end", end)?;
         if from > to {
             let expected = "a start that does not come after the end in surface order";
             let found = format!("{start} behind {end}");
-            return Err(Refusal::new(ReversedRange, "surfaceOp", expected, &found));
+            return Err(refusal(ReversedRange, "surfaceOp", expected, &found));
         }
         let mut coverage = Coverage::of(sources_of(event));
         let mut shadowed = 0;
@@ -273,13 +294,14 @@ impl SurfaceManager {
             if !coverage.includes(seq) {
                 self.looked.add(shadowed, 0);
                 let found = format!("no {seq} among them");
-                return Err(Refusal::new(MissingSource, "sourceEventSeqs", ALL_SHADOWED, &found));
+                return Err(refusal(MissingSource, "sourceEventSeqs", ALL_SHADOWED, &found));
             }
         }
         self.looked.add(shadowed, 0);
         Ok(Change::Replace { from, to, shadowed })
     }
 
+    #[inline]
     pub(super) fn apply(&mut self, seq: Seq, change: Change) {
         self.processed += 1;
         let slot = match change {
@@ -295,19 +317,36 @@ impl SurfaceManager {
         self.has_surface = true;
         if self.slots.holes() > self.slots.live() + FEW {
             self.reclaim();
-        } else if self.index.has_room() {
-            self.index.insert(seq, slot);
-            self.moves += 1;
         } else {
-            self.moves += self.index.rebuild(&self.slots);
+            self.moves += self.index.insert(&self.slots, seq, slot);
         }
     }
+}
+
+/// Whether an event stands at its seq, is off the surface, and has nothing to be refused for.
+fn is_off_surface(event: &Event, seq: Seq) -> bool {
+    !event.is_marked() && event.seq() == seq && !event.has_malformed_sources()
+}
+
+/// Whether an event stands at its seq, goes to the tail, and has nothing to be refused for.
+fn is_at_tail(event: &Event, seq: Seq) -> bool {
+    event.is_append() && event.seq() == seq && !event.has_malformed_sources()
 }
 
 /// So few holes are not worth reclaiming.
 const FEW: usize = 16;
 
 const ALL_SHADOWED: &str = "every node that the replace shadows";
+
+/// A refusal that takes a word of the result, not ten: most events are not refused.
+fn refusal(
+    code: RefusalCode,
+    field: &'static str,
+    expected: impl Into<Cow<'static, str>>,
+    found: &str,
+) -> Box<Refusal> {
+    Box::new(Refusal::new(code, field, expected, found))
+}
 
 fn sources_of(event: &Event) -> Vec<Seq> {
     match event.sources() {
@@ -316,15 +355,15 @@ fn sources_of(event: &Event) -> Vec<Seq> {
     }
 }
 
-fn op_malformed(event: &Event) -> Refusal {
+fn op_malformed(event: &Event) -> Box<Refusal> {
     let expected = r#""append" or {"op":"replace","start":seq,"end":seq}"#;
     let found = event.surface_op_text().unwrap_or_default();
-    Refusal::new(RefusalCode::SurfaceOpMalformed, "surfaceOp", expected, found)
+    refusal(RefusalCode::SurfaceOpMalformed, "surfaceOp", expected, found)
 }
 
-fn sources_malformed(event: &Event) -> Refusal {
+fn sources_malformed(event: &Event) -> Box<Refusal> {
     let found = event.sources_text().unwrap_or_default();
-    Refusal::new(RefusalCode::SourcesMalformed, "sourceEventSeqs", "an array of seqs", found)
+    refusal(RefusalCode::SourcesMalformed, "sourceEventSeqs", "an array of seqs", found)
 }
 
 /// Answers whether nodes that come in surface order are among the sources. Sources that come in
@@ -413,7 +452,7 @@ pub struct Work {
     pub nodes: u64,
     /// Look-ups of a seq.
     pub probes: u64,
-    /// Nodes and index entries written, growth and reclaiming included.
+    /// Nodes and index entries moved when the index grew or holes were reclaimed.
     pub moves: u64,
 }
 

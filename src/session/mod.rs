@@ -64,7 +64,7 @@ impl Session {
         let seq = Seq::from_index(self.log.len());
         let event = draft.stamp(seq, time);
         payload::read(&self.contract(), &event)?;
-        let change = self.manager.admit(&event)?;
+        let change = self.manager.admit(&event).map_err(|refusal| *refusal)?;
         self.log.push(event);
         self.manager.apply(seq, change);
         Ok(seq)

@@ -19,6 +19,9 @@ pub(super) struct Slots {
 }
 
 impl Slots {
+    /// The size of a slot, in bytes.
+    pub(super) const SLOT: usize = size_of::<u64>();
+
     /// How many nodes there are.
     pub(super) fn live(&self) -> usize {
         self.live
@@ -99,6 +102,12 @@ impl Slots {
     /// The nodes, head to tail.
     pub(super) fn iter(&self) -> Nodes<'_> {
         Nodes { cells: &self.cells, left: self.live }
+    }
+
+    /// The slots that hold nodes, in order, with the nodes.
+    pub(super) fn occupied(&self) -> impl Iterator<Item = (usize, Seq)> + '_ {
+        let nodes = self.cells.iter().map(|cell| Seq::new(*cell)).enumerate();
+        nodes.filter_map(|(slot, node)| node.map(|node| (slot, node)))
     }
 
     /// Closes every hole. Nodes change their slots.

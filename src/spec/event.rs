@@ -214,6 +214,11 @@ impl Event {
         self.parts.op_kind != OpKind::Absent
     }
 
+    /// Whether the event enters the surface at its tail.
+    pub fn is_append(&self) -> bool {
+        self.parts.op_kind == OpKind::Append
+    }
+
     /// How the event enters the surface.
     pub fn surface_op(&self) -> Field<SurfaceOp> {
         match self.parts.op_kind {

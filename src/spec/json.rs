@@ -280,12 +280,32 @@ impl<'a> Scanner<'a> {
 fn behind_string(bytes: &[u8], start: usize) -> usize {
     let mut at = start + 1;
     loop {
+        // Eight bytes at a time while none of them is a quote or a backslash.
+        while let Some(eight) = bytes.get(at..).and_then(<[u8]>::first_chunk::<8>) {
+            let eight = u64::from_le_bytes(*eight);
+            let stops = has_zero(eight ^ splat(b'"')) | has_zero(eight ^ splat(b'\\'));
+            if stops != 0 {
+                at += (stops.trailing_zeros() / 8) as usize;
+                break;
+            }
+            at += 8;
+        }
         match bytes.get(at) {
             Some(b'"') | None => return at + 1,
             Some(b'\\') => at += 2,
             Some(_) => at += 1,
         }
     }
+}
+
+/// The same byte eight times.
+const fn splat(byte: u8) -> u64 {
+    u64::from_ne_bytes([byte; 8])
+}
+
+/// The high bit of each zero byte; above the lowest one, other bytes may be marked too.
+const fn has_zero(eight: u64) -> u64 {
+    eight.wrapping_sub(splat(0x01)) & !eight & splat(0x80)
 }
 
 /// Behind the bracket that closes the one at `start`.
