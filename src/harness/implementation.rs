@@ -56,14 +56,12 @@ impl<S: Steps> Default for InProcess<S> {
 impl<S: Steps> Implementation for InProcess<S> {
     fn submit(&mut self, case: &Case) {
         let mut answers = Vec::with_capacity(case.steps.len());
-        ANSWERING.set(true);
-        let outcome = catch_unwind(AssertUnwindSafe(|| {
+        let outcome = answering(|| {
             let mut session = S::start(case.contract);
             answers.extend(case.steps.iter().map(|step| session.answer(&step.ask)));
-        }));
-        ANSWERING.set(false);
+        });
         if let Err(panic) = outcome {
-            answers.push(Answer::Error(format!("panicked: {}", words(panic.as_ref()))));
+            answers.push(Answer::Error(panic));
         }
         self.answers.push_back(answers);
     }
@@ -75,6 +73,14 @@ impl<S: Steps> Implementation for InProcess<S> {
 
 thread_local! {
     static ANSWERING: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Runs what is being judged. A panic becomes its words.
+pub(super) fn answering<T>(ask: impl FnOnce() -> T) -> Result<T, String> {
+    ANSWERING.set(true);
+    let outcome = catch_unwind(AssertUnwindSafe(ask));
+    ANSWERING.set(false);
+    outcome.map_err(|panic| format!("panicked: {}", words(panic.as_ref())))
 }
 
 /// Whether this thread is inside an implementation that is being judged, where a panic is a

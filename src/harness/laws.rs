@@ -1,6 +1,7 @@
 //! The laws, asked of the built-in implementations over one log.
 
 use super::case::Case;
+use super::implementation::answering;
 use crate::oracle::laws::{ALL, Law, Read, View};
 use crate::session::{Message, Session, SurfaceManager};
 use crate::spec::{Contract, Draft, Event, Seq};
@@ -36,7 +37,8 @@ pub fn log_of(case: &Case) -> Vec<String> {
 
 fn first_broken(log: &[String], read: &Read<'_>) -> Option<BrokenLaw> {
     let ask = |(law, check): &(&'static str, Law)| {
-        check(read, log).err().map(|sentence| BrokenLaw { law, sentence })
+        let outcome = answering(|| check(read, log)).and_then(|verdict| verdict);
+        outcome.err().map(|sentence| BrokenLaw { law, sentence })
     };
     ALL.iter().find_map(ask)
 }
