@@ -18,6 +18,10 @@ pub struct Contract {
     pub name: &'static str,
     /// The event types that make a message.
     pub message_types: &'static [&'static str],
+    /// The core event types that make no message.
+    pub silent_types: &'static [&'static str],
+    /// The codes in `error.code` that tell a closing result from another one.
+    pub closer_codes: &'static [&'static str],
     /// The versions of a session's header that are read, the one that is written first.
     pub versions: &'static [i64],
 }
@@ -33,6 +37,17 @@ impl Contract {
             "context/message",
             "steering/message",
         ],
+        silent_types: &[
+            "turn/start",
+            "turn/end",
+            "step/start",
+            "step/end",
+            "assistant/chunk",
+            "tool/call",
+            "usage",
+            "error",
+        ],
+        closer_codes: &["interrupted"],
         versions: &[1, 0],
     };
 

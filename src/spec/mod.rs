@@ -7,6 +7,7 @@ mod event;
 mod json;
 mod refusal;
 mod seq;
+mod violation;
 
 pub use clause::{Clause, Level};
 pub use contract::Contract;
@@ -14,3 +15,4 @@ pub use event::{Draft, Event, Field, SurfaceOp};
 pub use json::{Elements, Entries, Json, JsonLine, Kind, MAX_INTEGER};
 pub use refusal::{Refusal, RefusalCode};
 pub use seq::Seq;
+pub use violation::{PairingCode, ViolationCode};
