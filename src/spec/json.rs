@@ -155,6 +155,18 @@ impl<'a> Json<'a> {
         self.entries()?.filter(|(key, _)| key.is_str(name)).last().map(|(_, value)| value)
     }
 
+    /// Every string in the value, at any depth, keys too.
+    pub fn strings(self) -> Strings<'a> {
+        Strings(Scanner { text: self.0, at: 0 })
+    }
+
+    /// Whether it is a string that holds a lone surrogate.
+    pub fn holds_lone_surrogate(self) -> bool {
+        let is_surrogate = |bytes: &[u8]| matches!(bytes, [0xED, 0xA0..=0xBF, _]);
+        self.0.contains('\\')
+            && self.as_wtf8().is_some_and(|bytes| bytes.windows(3).any(is_surrogate))
+    }
+
     /// Whether two texts are the same JSON value: key order does not matter, of a key given twice
     /// the last one counts, numbers are compared as doubles.
     ///
@@ -242,6 +254,21 @@ impl<'a> Iterator for Elements<'a> {
 
     fn next(&mut self) -> Option<Json<'a>> {
         self.0.value()
+    }
+}
+
+/// Every string in a value, at any depth, keys too.
+#[derive(Clone, Debug)]
+pub struct Strings<'a>(Scanner<'a>);
+
+impl<'a> Iterator for Strings<'a> {
+    type Item = Json<'a>;
+
+    fn next(&mut self) -> Option<Json<'a>> {
+        let Scanner { text, at } = &mut self.0;
+        let start = *at + text.as_bytes().get(*at..)?.iter().position(|byte| *byte == b'"')?;
+        *at = behind_string(text.as_bytes(), start);
+        text.get(start..*at).map(Json)
     }
 }
 

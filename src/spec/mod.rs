@@ -12,7 +12,7 @@ mod violation;
 pub use clause::{Clause, Level};
 pub use contract::Contract;
 pub use event::{Draft, Event, Field, SurfaceOp};
-pub use json::{Elements, Entries, Json, JsonLine, Kind, MAX_INTEGER};
+pub use json::{Elements, Entries, Json, JsonLine, Kind, MAX_INTEGER, Strings};
 pub use refusal::{Refusal, RefusalCode};
 pub use seq::Seq;
 pub use violation::{PairingCode, ViolationCode};
