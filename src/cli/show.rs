@@ -22,7 +22,7 @@ pub fn failing(case: &Case, failure: &Failure) -> String {
     for (at, step) in case.steps.iter().enumerate().take(failure.step + 1) {
         out.push_str(&format!("  {at}: {}\n", step.ask.key()));
         for event in step.ask.events() {
-            out.push_str(&format!("       {event}\n"));
+            out.push_str(&format!("       {}\n", event.text()));
         }
     }
     out.push_str(&format!("     want {}\n", failure.want.to_json()));
