@@ -196,7 +196,9 @@ fn a_refusal_costs_its_own_sources_whatever_the_length_of_the_range() {
 
 #[test]
 fn what_is_moved_stays_within_twice_the_new_and_the_shadowed() {
-    let workloads: [fn(u64, u64) -> (u64, u64); 3] = [
+    /// The range of the k-th replace on a surface that began with n nodes.
+    type Workload = fn(u64, u64) -> (u64, u64);
+    let workloads: [Workload; 3] = [
         // Pairs from the front: the last replacement and the node behind it.
         |k, n| (if k == 0 { 0 } else { n + k - 1 }, k + 1),
         // Prunes, one node each.

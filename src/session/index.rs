@@ -62,6 +62,13 @@ impl Index {
     /// The size of an entry, in bytes.
     pub(super) const ENTRY: usize = size_of::<Entry>();
 
+    /// Forgets every entry, but keeps the memory.
+    pub(super) fn clear(&mut self) {
+        self.buckets.fill(EMPTY);
+        self.entries = 0;
+        self.newest = None;
+    }
+
     /// The slot of a node.
     pub(super) fn slot(&self, slots: &Slots, seq: Seq) -> Option<usize> {
         let mut bucket = self.home(seq)?;

@@ -175,11 +175,11 @@ impl SurfaceManager {
         self.generation
     }
 
-    /// Forgets everything. Only needed when the log was replaced as a whole; the next read
-    /// rebuilds. Clause `seed.whole`.
+    /// Forgets everything, but keeps its memory. Only needed when the log was replaced as a whole;
+    /// the next read rebuilds. Clause `seed.whole`.
     pub fn invalidate(&mut self) {
-        self.slots = Slots::default();
-        self.index = Index::default();
+        self.slots.clear();
+        self.index.clear();
         self.processed = 0;
         self.has_surface = false;
         self.generation += 1;

@@ -1,15 +1,18 @@
 //! The fast system, written from the decision record: the manager, sessions, messages without
 //! copies.
 
+mod digest;
 mod index;
 mod manager;
 mod message;
 mod payload;
 mod slots;
+pub mod store;
 
 use std::fmt;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+pub use digest::{Digest, Node};
 pub use manager::{Admission, Log, ReadError, Stale, Surface, SurfaceManager, Work};
 pub use message::{Message, Messages, Role};
 pub use slots::Nodes;

@@ -104,6 +104,12 @@ impl Slots {
         Nodes { cells: &self.cells, left: self.live }
     }
 
+    /// Forgets every node, but keeps the memory.
+    pub(super) fn clear(&mut self) {
+        self.cells.clear();
+        self.live = 0;
+    }
+
     /// The slots that hold nodes, in order, with the nodes.
     pub(super) fn occupied(&self) -> impl Iterator<Item = (usize, Seq)> + '_ {
         let nodes = self.cells.iter().map(|cell| Seq::new(*cell)).enumerate();
