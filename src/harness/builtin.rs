@@ -5,7 +5,9 @@ use std::borrow::Cow;
 
 use super::case::{Answer, Ask, RefusedAt, Texts};
 use super::implementation::Steps;
-use crate::session::{Message, ReadError, Session, Surface, SurfaceManager};
+use crate::session::{
+    Message, Projections, ReadError, Session, Surface, SurfaceManager, Trace, Violation, violations,
+};
 use crate::spec::{Contract, Draft, Event, Field, JsonLine, Refusal, RefusalCode, Seq, SurfaceOp};
 
 impl Steps for Session {
@@ -39,6 +41,9 @@ impl Steps for Session {
                 self.messages().for_each(|message| texts.push_with(|out| message.write_json(out)));
                 Answer::Messages(texts)
             }
+            Ask::Log => events(self.log()),
+            Ask::Check => violations_of(&self.violations()),
+            Ask::Repair => events(self.repair()),
         }
     }
 }
@@ -80,6 +85,9 @@ impl Steps for Deltas {
                 }
             }
             Ask::Messages => self.messages(),
+            Ask::Log => events(&self.log),
+            Ask::Check => violations_of(&violations(self.manager.contract(), &self.log)),
+            Ask::Repair => self.repair(),
         }
     }
 }
@@ -116,7 +124,7 @@ impl Deltas {
         let draft = Draft::of(event.clone()).map_err(|refusal| refusal.code)?;
         let event = draft.stamp(Seq::from_index(self.log.len()), 0);
         let contract = self.manager.contract();
-        let silent = Message::of(&contract, &event).is_none();
+        let silent = Message::of(&contract, &Projections::default(), &event).is_none();
         if silent && contract.makes_message(&event.event_type()) {
             return Err(RefusalCode::DataMalformed);
         }
@@ -140,20 +148,31 @@ impl Deltas {
         if let Err(error) = self.manager.read(&self.log) {
             return Answer::Error(error.to_string());
         }
-        let contract = self.manager.contract();
         let mut texts = Texts::default();
-        let mut show = |event: &Event| {
-            if let Some(message) = Message::of(&contract, event) {
-                texts.push_with(|out| message.write_json(out));
-            }
-        };
-        if self.manager.has_surface() {
-            let nodes = self.manager.surface().iter();
-            nodes.filter_map(|seq| self.log.get(seq.index())).for_each(&mut show);
-        } else {
-            self.log.iter().for_each(&mut show);
-        }
+        self.shown().for_each(|message| texts.push_with(|out| message.write_json(out)));
         Answer::Messages(texts)
+    }
+
+    fn shown(&self) -> impl Iterator<Item = Message<'_>> {
+        let contract = self.manager.contract();
+        let nodes = self.manager.surface().iter().filter_map(|seq| self.log.get(seq.index()));
+        // Without a surface there are no nodes, and with one the log is not scanned.
+        let scanned = if self.manager.has_surface() { &[] } else { self.log.as_slice() };
+        let projections = Projections::default();
+        nodes.chain(scanned).filter_map(move |event| Message::of(&contract, &projections, event))
+    }
+
+    /// What is known of the log is read from it anew.
+    fn repair(&mut self) -> Answer {
+        let mut trace = Trace::default();
+        self.log.iter().for_each(|event| trace.see(&self.manager.contract(), event));
+        let closers = trace.closers(self.manager.has_surface(), self.shown());
+        let answer = events(&closers);
+        self.log.extend(closers);
+        match self.manager.read(&self.log) {
+            Ok(_) => answer,
+            Err(error) => Answer::Error(error.to_string()),
+        }
     }
 }
 
@@ -170,6 +189,15 @@ fn seed_answer(events: &[JsonLine], seeded: Result<(), RefusedAt>) -> Answer {
 
 fn refused(at: usize, code: RefusalCode, missing: Option<Vec<u64>>) -> RefusedAt {
     RefusedAt { at, code: Some(Cow::Borrowed(code.as_str())), missing }
+}
+
+fn events(events: &[Event]) -> Answer {
+    Answer::Events(events.iter().map(Event::text).collect())
+}
+
+fn violations_of(violations: &[Violation]) -> Answer {
+    let pairs = violations.iter().map(|v| (v.seq.get(), Cow::Borrowed(v.code.as_str())));
+    Answer::Violations(pairs.collect())
 }
 
 fn nodes(surface: Surface<'_>) -> Answer {

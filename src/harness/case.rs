@@ -48,6 +48,12 @@ pub enum Ask {
     Surface,
     /// The derived messages.
     Messages,
+    /// The whole log.
+    Log,
+    /// The development invariants.
+    Check,
+    /// Close an interrupted turn.
+    Repair,
 }
 
 impl Ask {
@@ -58,19 +64,22 @@ impl Ask {
             Ask::Seed(_) => "seed",
             Ask::Surface => "surface",
             Ask::Messages => "messages",
+            Ask::Log => "log",
+            Ask::Check => "check",
+            Ask::Repair => "repair",
         }
     }
 
     /// Whether the step only looks.
     pub const fn is_read(&self) -> bool {
-        matches!(self, Ask::Surface | Ask::Messages)
+        matches!(self, Ask::Surface | Ask::Messages | Ask::Log | Ask::Check)
     }
 
     /// The events that the step carries.
     pub fn events(&self) -> &[JsonLine] {
         match self {
             Ask::Append(events) | Ask::Seed(events) => events,
-            Ask::Surface | Ask::Messages => &[],
+            _ => &[],
         }
     }
 }
@@ -89,6 +98,10 @@ pub enum Answer {
     Nodes(Vec<u64>),
     /// To `messages`.
     Messages(Texts),
+    /// To `log` and `repair`.
+    Events(Texts),
+    /// To `check`: seqs and codes.
+    Violations(Vec<(u64, Cow<'static, str>)>),
     /// The step threw. Never what the contract asks for.
     Error(String),
 }
@@ -132,6 +145,20 @@ impl Texts {
     pub fn iter(&self) -> impl Iterator<Item = &str> {
         let starts = std::iter::once(0).chain(self.ends.iter().copied());
         starts.zip(&self.ends).map(|(start, end)| self.text.get(start..*end).unwrap_or_default())
+    }
+}
+
+impl Texts {
+    fn to_json(&self) -> String {
+        format!("[{}]", self.iter().collect::<Vec<_>>().join(","))
+    }
+}
+
+impl<'t> FromIterator<&'t str> for Texts {
+    fn from_iter<I: IntoIterator<Item = &'t str>>(list: I) -> Texts {
+        let mut texts = Texts::default();
+        list.into_iter().for_each(|text| texts.push_with(|out| out.push_str(text)));
+        texts
     }
 }
 
@@ -241,7 +268,7 @@ impl Step {
                 out.push_str(&texts.join(",\n                     "));
                 out.push(']');
             }
-            Ask::Surface | Ask::Messages => out.push_str("{}"),
+            _ => out.push_str("{}"),
         }
         if let Some(want) = &self.want {
             out.push_str(",\"want\":");
@@ -264,6 +291,9 @@ impl Ask {
             Some("seed") => Ok(Ask::Seed(events("seed")?)),
             Some("surface") => Ok(Ask::Surface),
             Some("messages") => Ok(Ask::Messages),
+            Some("log") => Ok(Ask::Log),
+            Some("check") => Ok(Ask::Check),
+            Some("repair") => Ok(Ask::Repair),
             _ => Err(error("", format!("no known step: {key}"))),
         }
     }
@@ -294,12 +324,15 @@ impl Answer {
                 nodes.map(Answer::Nodes).ok_or_else(|| wrong("`nodes`, an array of seqs"))
             }
             Ask::Messages => {
-                let mut texts = Texts::default();
-                let list = value.get("messages").and_then(Json::elements);
-                for message in list.ok_or_else(|| wrong("`messages`"))? {
-                    texts.push_with(|out| out.push_str(message.text()));
-                }
-                Ok(Answer::Messages(texts))
+                texts(value.get("messages")).map(Answer::Messages).ok_or_else(|| wrong("`messages`"))
+            }
+            Ask::Log | Ask::Repair => {
+                texts(value.get("events")).map(Answer::Events).ok_or_else(|| wrong("`events`"))
+            }
+            Ask::Check => {
+                let list = value.get("violations").and_then(Json::elements);
+                let violations = list.and_then(|list| list.map(violation).collect());
+                violations.map(Answer::Violations).ok_or_else(|| wrong("`violations`"))
             }
         }
     }
@@ -312,9 +345,14 @@ impl Answer {
                 format!("{{\"seqs\":{seqs:?},\"refused\":{}}}", refused.to_json())
             }
             Answer::Nodes(nodes) => format!("{{\"nodes\":{nodes:?}}}"),
-            Answer::Messages(texts) => {
-                let messages: Vec<&str> = texts.iter().collect();
-                format!("{{\"messages\":[{}]}}", messages.join(","))
+            Answer::Messages(texts) => format!("{{\"messages\":{}}}", texts.to_json()),
+            Answer::Events(texts) => format!("{{\"events\":{}}}", texts.to_json()),
+            Answer::Violations(violations) => {
+                let one = |(seq, code): &(u64, Cow<'static, str>)| {
+                    format!("{{\"seq\":{seq},\"code\":{}}}", serde_json::Value::from(code.as_ref()))
+                };
+                let violations: Vec<String> = violations.iter().map(one).collect();
+                format!("{{\"violations\":[{}]}}", violations.join(","))
             }
             Answer::Error(message) => {
                 format!(
@@ -348,15 +386,22 @@ impl RefusedAt {
     }
 }
 
-/// The numbers of an array of integers; a double that is whole counts, since adapters may hold
-/// nothing else.
+fn texts(list: Option<Json<'_>>) -> Option<Texts> {
+    Some(list?.elements()?.map(Json::text).collect())
+}
+
+fn violation(value: Json<'_>) -> Option<(u64, Cow<'static, str>)> {
+    let seq = value.get("seq").and_then(number)?;
+    Some((seq, Cow::Owned(value.get("code")?.as_str()?.into_owned())))
+}
+
 fn numbers(list: Json<'_>) -> Option<Vec<u64>> {
-    let number = |value: Json<'_>| {
-        let exact = value.as_integer().and_then(|number| u64::try_from(number).ok());
-        let whole = |double: f64| double.fract() == 0.0 && (0.0..=9e15).contains(&double);
-        exact.or_else(|| {
-            value.as_double().filter(|double| whole(*double)).map(|double| double as u64)
-        })
-    };
     list.elements()?.map(number).collect()
+}
+
+/// An integer from 0; a double that is whole counts, since adapters may hold nothing else.
+fn number(value: Json<'_>) -> Option<u64> {
+    let exact = value.as_integer().and_then(|number| u64::try_from(number).ok());
+    let whole = |double: f64| double.fract() == 0.0 && (0.0..=9e15).contains(&double);
+    exact.or_else(|| value.as_double().filter(|double| whole(*double)).map(|double| double as u64))
 }

@@ -3,7 +3,7 @@
 use super::case::Case;
 use super::implementation::answering;
 use crate::oracle::laws::{ALL, Law, Read, View};
-use crate::session::{Message, Session, SurfaceManager};
+use crate::session::{Message, Projections, Session, SurfaceManager};
 use crate::spec::{Contract, Draft, Event, Seq};
 
 /// A law that does not hold.
@@ -59,7 +59,9 @@ fn read_in_deltas(contract: Contract, log: &[String], cuts: &[usize]) -> Option<
         true => nodes.clone().filter_map(|seq| events.get(seq.index())).collect(),
         false => events.iter().collect(),
     };
-    let messages = shown.into_iter().filter_map(|event| Message::of(&contract, event));
+    let projections = Projections::default();
+    let messages =
+        shown.into_iter().filter_map(|event| Message::of(&contract, &projections, event));
     Some(View {
         messages: messages.map(|message| message.to_json()).collect(),
         nodes: nodes.map(Seq::get).collect(),

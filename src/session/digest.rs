@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::manager::{Change, Surface, SurfaceManager};
 use super::message::Message;
+use super::projection::Projections;
 use super::store::EventLine;
 use crate::spec::{Contract, Event, Field, Refusal, Seq, SurfaceOp};
 
@@ -148,7 +149,8 @@ impl Digest {
     pub fn messages(&self) -> impl Iterator<Item = Message<'_>> {
         let contract = self.contract();
         let events = self.nodes().map(|node| &node.event).chain(&self.unmarked);
-        events.filter_map(move |event| Message::of(&contract, event))
+        let projections = Projections::default();
+        events.filter_map(move |event| Message::of(&contract, &projections, event))
     }
 
     /// How many message events give no message because they carry no marker in a log that has one.

@@ -5,8 +5,10 @@ use std::fmt::Write;
 
 use super::manager::Surface;
 use super::payload::{self, Payload};
+use super::projection::Projections;
+use super::repair::Named;
 use super::slots::Nodes;
-use crate::spec::{Contract, Event, Json, Seq};
+use crate::spec::{Contract, Event, Json, Kind, Seq};
 
 /// Who a message speaks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,18 +30,25 @@ impl Role {
 }
 
 /// A message, borrowed from the event that it is derived from. Clauses `message.*`.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Message<'a> {
     seq: Seq,
     payload: Payload<'a>,
 }
 
 impl<'a> Message<'a> {
-    /// The message of an event, whether or not it stands on a surface. `None` for an event type
-    /// that makes no message and for a payload that lacks what is read of it (clause
-    /// `data.malformed-is-silent`).
-    pub fn of(contract: &Contract, event: &'a Event) -> Option<Message<'a>> {
-        let payload = payload::read(contract, event).ok().flatten()?;
+    /// The message of an event, whether or not it stands on a surface. `None` for a payload that
+    /// lacks what is read of it (clause `data.malformed-is-silent`), and for an event type that
+    /// makes no message, unless a projection is registered for it (clause `message.projection`).
+    pub fn of(
+        contract: &Contract,
+        projections: &Projections,
+        event: &'a Event,
+    ) -> Option<Message<'a>> {
+        let payload = match payload::read(contract, event).ok()? {
+            Some(payload) => payload,
+            None => Payload::Projected(projections.project(event)?),
+        };
         Some(Message { seq: event.seq(), payload })
     }
 
@@ -50,22 +59,59 @@ impl<'a> Message<'a> {
 
     /// The role.
     pub fn role(&self) -> Role {
-        match self.payload {
+        match &self.payload {
             Payload::Assistant { .. } => Role::Assistant,
-            Payload::User { .. } | Payload::ToolResult { .. } | Payload::Tagged { .. } => {
-                Role::User
-            }
+            Payload::User { .. } | Payload::ToolResult { .. } | Payload::Tagged { .. } => Role::User,
+            Payload::Projected(projected) => projected.role(),
         }
     }
 
     /// The event's own `content`, without what the message puts around it.
-    pub fn inner_content(&self) -> Json<'a> {
-        match self.payload {
+    pub fn inner_content(&self) -> Json<'_> {
+        match &self.payload {
             Payload::User { content }
-            | Payload::Assistant { content }
+            | Payload::Assistant { content, .. }
             | Payload::ToolResult { content, .. }
-            | Payload::Tagged { content, .. } => content,
+            | Payload::Tagged { content, .. } => *content,
+            Payload::Projected(projected) => projected.content(),
         }
+    }
+
+    /// The ids of the calls that an assistant message makes, in order. Clause `repair.calls`.
+    pub fn calls(&self) -> impl Iterator<Item = Json<'a>> + use<'a> {
+        let content = match self.payload {
+            Payload::Assistant { content, .. } => Some(content),
+            _ => None,
+        };
+        let blocks = content.and_then(Json::elements).into_iter().flatten();
+        let calls = blocks.filter(|block| block.get("type").is_some_and(|t| t.is_str("tool-call")));
+        calls.filter_map(|call| call.get("id").filter(|id| id.kind() == Kind::String))
+    }
+
+    /// The id of the call that a result answers. Clause `repair.answers`.
+    pub fn answers(&self) -> Option<Json<'a>> {
+        match self.payload {
+            Payload::ToolResult { call_id, .. } => Some(call_id),
+            _ => None,
+        }
+    }
+
+    /// Whether an assistant or a tool speaks.
+    pub(super) fn is_call_or_result(&self) -> bool {
+        matches!(self.payload, Payload::Assistant { .. } | Payload::ToolResult { .. })
+    }
+
+    /// The turn and the step that an assistant message names.
+    pub(super) fn named(&self) -> Named {
+        match self.payload {
+            Payload::Assistant { turn, step, .. } => Named { turn: Some(turn), step: Some(step) },
+            _ => Named::default(),
+        }
+    }
+
+    /// Every string in the message that comes from the event, keys too.
+    pub(super) fn strings(&self) -> impl Iterator<Item = Json<'_>> {
+        self.answers().into_iter().chain(self.inner_content().strings())
     }
 
     /// Appends the message as JSON, `{"role":…,"content":[…]}`, payload text as it was written.
@@ -85,26 +131,27 @@ impl<'a> Message<'a> {
     }
 
     fn write_content(&self, out: &mut String) {
-        match self.payload {
-            Payload::User { content } | Payload::Assistant { content } => {
+        match &self.payload {
+            Payload::User { content } | Payload::Assistant { content, .. } => {
                 out.push_str(content.text());
             }
+            Payload::Projected(projected) => out.push_str(projected.content().text()),
             Payload::ToolResult { call_id, content, is_error } => {
                 out.push_str("[{\"type\":\"tool-result\",\"toolCallId\":");
                 out.push_str(call_id.text());
                 out.push_str(",\"content\":");
                 out.push_str(content.text());
                 out.push_str(",\"isError\":");
-                out.push_str(if is_error { "true" } else { "false" });
+                out.push_str(if *is_error { "true" } else { "false" });
                 out.push_str("}]");
             }
             Payload::Tagged { tag, kind, content } => {
                 out.push_str("[{\"type\":\"text\",\"text\":\"<");
                 out.push_str(tag);
                 out.push_str(" source=");
-                escape_again(&source_kind(kind), out);
+                escape_again(&source_kind(*kind), out);
                 out.push_str(">\"},");
-                let blocks = inside(content);
+                let blocks = inside(*content);
                 out.push_str(blocks);
                 if !blocks.is_empty() {
                     out.push(',');
@@ -176,6 +223,7 @@ fn escape_again(text: &str, out: &mut String) {
 #[derive(Clone, Debug)]
 pub struct Messages<'a> {
     contract: Contract,
+    projections: &'a Projections,
     log: &'a [Event],
     source: Source<'a>,
 }
@@ -188,12 +236,17 @@ enum Source<'a> {
 
 impl<'a> Messages<'a> {
     /// The messages of `log`: those of the surface's nodes if the log has one, else of all events.
-    pub(super) fn of(contract: Contract, log: &'a [Event], surface: Option<Surface<'a>>) -> Self {
+    pub(super) fn of(
+        contract: Contract,
+        projections: &'a Projections,
+        log: &'a [Event],
+        surface: Option<Surface<'a>>,
+    ) -> Self {
         let source = match surface {
             Some(surface) => Source::Nodes(surface.iter()),
             None => Source::Log(log.iter()),
         };
-        Messages { contract, log, source }
+        Messages { contract, projections, log, source }
     }
 
     fn next_event(&mut self) -> Option<&'a Event> {
@@ -210,7 +263,7 @@ impl<'a> Iterator for Messages<'a> {
     fn next(&mut self) -> Option<Message<'a>> {
         loop {
             let event = self.next_event()?;
-            if let Some(message) = Message::of(&self.contract, event) {
+            if let Some(message) = Message::of(&self.contract, self.projections, event) {
                 return Some(message);
             }
         }

@@ -1,20 +1,30 @@
 //! The fast system, written from the decision record: the manager, sessions, messages without
 //! copies.
 
+mod calls;
 mod digest;
 mod index;
+mod invariants;
 mod manager;
 mod message;
+mod pairing;
 mod payload;
+mod projection;
+mod repair;
 mod slots;
 pub mod store;
 
 use std::fmt;
+use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 pub use digest::{Digest, Node};
+pub use invariants::{Invariants, Violation, violations};
 pub use manager::{Admission, Log, ReadError, Stale, Surface, SurfaceManager, Work};
 pub use message::{Message, Messages, Role};
+pub use pairing::{Finding, pairing};
+pub use projection::{CoreType, Projected, Projections};
+pub use repair::Trace;
 pub use slots::Nodes;
 
 use crate::spec::{Contract, Draft, Event, Refusal, Seq};
@@ -36,12 +46,24 @@ use crate::spec::{Contract, Draft, Event, Refusal, Seq};
 pub struct Session {
     log: Vec<Event>,
     manager: SurfaceManager,
+    trace: Trace,
+    projections: Arc<Projections>,
 }
 
 impl Session {
     /// An empty session under a contract.
     pub fn new(contract: Contract) -> Session {
-        Session { log: Vec::new(), manager: SurfaceManager::new(contract) }
+        Session {
+            log: Vec::new(),
+            manager: SurfaceManager::new(contract),
+            trace: Trace::default(),
+            projections: Arc::default(),
+        }
+    }
+
+    /// The same session, showing the program's own event types. Clause `message.projection`.
+    pub fn with_projections(self, projections: Projections) -> Session {
+        Session { projections: Arc::new(projections), ..self }
     }
 
     /// The contract.
@@ -67,10 +89,42 @@ impl Session {
         let seq = Seq::from_index(self.log.len());
         let event = draft.stamp(seq, time);
         payload::read(&self.contract(), &event)?;
+        self.take(event)
+    }
+
+    /// Takes an event whose payload was checked.
+    fn take(&mut self, event: Event) -> Result<Seq, Refusal> {
         let change = self.manager.admit(&event).map_err(|refusal| *refusal)?;
-        self.log.push(event);
+        let seq = event.seq();
         self.manager.apply(seq, change);
+        self.trace.see(&self.contract(), &event);
+        self.log.push(event);
         Ok(seq)
+    }
+
+    /// Closes an interrupted turn and gives the closers, which are appended. Clauses `repair.*`.
+    pub fn repair(&mut self) -> &[Event] {
+        let before = self.log.len();
+        for closer in self.closers() {
+            // A closer is an append, or carries nothing: it is not refused.
+            let _ = self.take(closer);
+        }
+        self.log.get(before..).unwrap_or_default()
+    }
+
+    /// What [`repair`](Session::repair) would append.
+    pub fn closers(&self) -> Vec<Event> {
+        self.trace.closers(self.has_surface(), self.messages())
+    }
+
+    /// Everything that is wrong with the log. SPEC.md, section 6.
+    pub fn violations(&self) -> Vec<Violation> {
+        violations(self.contract(), &self.log)
+    }
+
+    /// What a provider would refuse in the messages. SPEC.md, section 7.
+    pub fn pairing(&self) -> Vec<Finding> {
+        pairing(self.messages())
     }
 
     /// Offers events one by one. Those before a refused one are taken, those after it are not
@@ -96,13 +150,20 @@ impl Session {
     /// The first event that is refused, with its index; the session is then as it was.
     pub fn seed(&mut self, log: Vec<Event>) -> Result<(), Refused> {
         let mut manager = SurfaceManager::new(self.contract());
-        match manager.read(&log) {
-            Ok(_) => {
-                *self = Session { log, manager };
+        match manager.read(&log).map(|_| ()) {
+            Ok(()) => {
+                *self = Session::of(log, manager, self.projections.clone());
                 Ok(())
             }
             Err(ReadError { at, refusal }) => Err(Refused { at: at.index(), refusal }),
         }
+    }
+
+    /// The session of a log that was read.
+    fn of(log: Vec<Event>, manager: SurfaceManager, projections: Arc<Projections>) -> Session {
+        let mut trace = Trace::default();
+        log.iter().for_each(|event| trace.see(&manager.contract(), event));
+        Session { log, manager, trace, projections }
     }
 
     /// A new session with the first `events` events of this one; with all where there are fewer.
@@ -112,7 +173,7 @@ impl Session {
         let mut manager = SurfaceManager::new(self.contract());
         // What was accepted event by event is accepted again.
         let _ = manager.read(&log);
-        Session { log, manager }
+        Session::of(log, manager, self.projections.clone())
     }
 
     /// The events.
@@ -138,7 +199,7 @@ impl Session {
     /// The derived messages, borrowed from the log. Clauses `message.*`.
     pub fn messages(&self) -> Messages<'_> {
         let surface = self.has_surface().then(|| self.surface());
-        Messages::of(self.contract(), &self.log, surface)
+        Messages::of(self.contract(), &self.projections, &self.log, surface)
     }
 
     /// What the manager did. See [`Work`].

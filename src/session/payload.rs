@@ -1,14 +1,16 @@
 //! What is read of a message event's `data`, and what is refused when a field is missing.
 
+use super::projection::Projected;
 use crate::spec::{Contract, Event, Json, Kind, Refusal, RefusalCode};
 
 /// A message event's payload, as far as it is read. Clause `data.message-fields`.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) enum Payload<'a> {
     User { content: Json<'a> },
-    Assistant { content: Json<'a> },
+    Assistant { turn: i64, step: i64, content: Json<'a> },
     ToolResult { call_id: Json<'a>, content: Json<'a>, is_error: bool },
     Tagged { tag: &'static str, kind: Json<'a>, content: Json<'a> },
+    Projected(Projected),
 }
 
 /// The payload of an event; `None` for an event type that makes no message.
@@ -30,9 +32,8 @@ pub(super) fn read<'a>(
             Payload::User { content: fields.content()? }
         }
         "assistant/message" => {
-            fields.turn()?;
-            fields.step()?;
-            Payload::Assistant { content: fields.content()? }
+            let (turn, step) = (fields.turn()?, fields.step()?);
+            Payload::Assistant { turn, step, content: fields.content()? }
         }
         "tool/result" => {
             fields.turn()?;

@@ -1,8 +1,7 @@
 //! Repair: the closers of an interrupted turn. SPEC.md, section 5.
 
-use std::collections::HashSet;
-
-use serde_json::{Map, Value, json};
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet, VecDeque};
 
 use super::calls::Calls;
 use super::message::Message;
@@ -52,10 +51,10 @@ impl Named {
         named
     }
 
-    /// The object that names the same.
-    fn to_data(self) -> Map<String, Value> {
-        let turn = self.turn.map(|turn| ("turn".to_owned(), Value::from(turn)));
-        let step = self.step.map(|step| ("step".to_owned(), Value::from(step)));
+    /// The fields of an object that names the same.
+    fn to_fields(self) -> Vec<String> {
+        let turn = self.turn.map(|turn| format!("\"turn\":{turn}"));
+        let step = self.step.map(|step| format!("\"step\":{step}"));
         turn.into_iter().chain(step).collect()
     }
 }
@@ -97,11 +96,18 @@ impl Trace {
         self.cited.retain(|seq| *seq >= start);
     }
 
+    fn uncited_calls(&self) -> CallsById<'_> {
+        let mut calls = CallsById::new();
+        for (seq, id) in self.calls.iter().filter(|(seq, _)| !self.cited.contains(seq)) {
+            calls.entry(id.json().as_wtf8().unwrap_or_default()).or_default().push_back(*seq);
+        }
+        calls
+    }
+
     /// The closers of the log, given the messages that the model would see of it, in order.
     /// Clauses `repair.*`.
     pub fn closers<'a>(
         &self,
-        contract: &Contract,
         has_surface: bool,
         messages: impl Iterator<Item = Message<'a>>,
     ) -> Vec<Event> {
@@ -109,7 +115,7 @@ impl Trace {
             return Vec::new();
         };
         let messages: Vec<Message<'a>> = messages.filter(Message::is_call_or_result).collect();
-        let mut closers = Closers { trace: self, closers: Vec::new(), cited: self.cited.clone() };
+        let mut closers = Closers { trace: self, closers: Vec::new(), calls: self.uncited_calls() };
         let mut calls = Calls::default();
         for (position, message) in messages.iter().enumerate() {
             if let Some(id) = message.answers() {
@@ -121,25 +127,59 @@ impl Trace {
         let is_marked = has_surface || !self.holds_messages;
         for call in calls.all().iter().filter(|call| call.answer.is_none()) {
             if let Some(message) = messages.get(call.message) {
-                closers.close_call(contract, message.named(), call.id, is_marked);
+                closers.close_call(message.named(), call.id, is_marked);
             }
         }
         if let Some(step) = self.step {
-            closers.push("step/end", step.to_data(), None, false);
+            closers.push("step/end", &object(&step.to_fields()), None, false);
         }
-        let mut data = turn.named.to_data();
-        data.insert("reason".to_owned(), json!({"kind": "interrupted"}));
-        closers.push("turn/end", data, None, false);
+        let mut data = turn.named.to_fields();
+        data.push(r#""reason":{"kind":"interrupted"}"#.to_owned());
+        closers.push("turn/end", &object(&data), None, false);
         closers.closers
     }
 }
+
+/// What the model is told of a call that never returned.
+const INTERRUPTED: &str = "The call was interrupted before its result was recorded.";
 
 /// The closers made so far.
 struct Closers<'a> {
     trace: &'a Trace,
     closers: Vec<Event>,
-    cited: HashSet<Seq>,
+    calls: CallsById<'a>,
 }
 
-/// What the model is told of a call that never returned.
-const INTERRUPTED: &str = "The call was interrupted before its result was recorded.";
+/// The `tool/call` events of each id that nobody cites, in order.
+type CallsById<'a> = HashMap<Cow<'a, [u8]>, VecDeque<Seq>>;
+
+impl Closers<'_> {
+    fn push(&mut self, event_type: &str, data: &JsonLine, source: Option<Seq>, is_marked: bool) {
+        let mut draft = Draft::of_parts(event_type, data);
+        if let Some(source) = source {
+            draft = draft.citing(&[source]);
+        }
+        if is_marked {
+            draft = draft.append();
+        }
+        let next = self.trace.events + self.closers.len() as u64;
+        let seq = Seq::new(next).unwrap_or(Seq::MAX);
+        self.closers.push(draft.stamp(seq, self.trace.last_time));
+    }
+
+    /// Closes a call. The closer cites the first `tool/call` of its id that nobody cites.
+    fn close_call(&mut self, named: Named, id: Json<'_>, is_marked: bool) {
+        let calls = id.as_wtf8().and_then(|id| self.calls.get_mut(&id));
+        let source = calls.and_then(VecDeque::pop_front);
+        let mut data = named.to_fields();
+        data.push(format!("\"callId\":{id}"));
+        data.push(format!(r#""content":[{{"type":"text","text":"{INTERRUPTED}"}}]"#));
+        data.push(r#""isError":true"#.to_owned());
+        data.push(r#""error":{"name":"InterruptedError","code":"interrupted"}"#.to_owned());
+        self.push("tool/result", &object(&data), source, is_marked);
+    }
+}
+
+fn object(fields: &[String]) -> JsonLine {
+    JsonLine::known(&format!("{{{}}}", fields.join(",")))
+}

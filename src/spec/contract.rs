@@ -63,4 +63,9 @@ impl Contract {
     pub fn makes_message(&self, event_type: &str) -> bool {
         self.message_types.contains(&event_type)
     }
+
+    /// Whether events of this type are known and make no message.
+    pub fn is_silent(&self, event_type: &str) -> bool {
+        self.silent_types.contains(&event_type)
+    }
 }

@@ -296,8 +296,13 @@ impl Draft {
     /// # Errors
     /// What `data` says when it cannot be serialised.
     pub fn new(event_type: &str, data: &impl Serialize) -> Result<Draft, serde_json::Error> {
-        let event_type = serde_json::to_string(event_type)?;
-        let data = serde_json::to_string(data)?;
+        Ok(Draft::of_parts(event_type, &JsonLine::parse(&serde_json::to_string(data)?)?))
+    }
+
+    /// A draft of this type with this text as its payload.
+    pub fn of_parts(event_type: &str, data: &JsonLine) -> Draft {
+        let event_type = serde_json::Value::from(event_type).to_string();
+        let data = data.json().text();
         let text = format!(r#"{{"type":{event_type},"data":{data}}}"#);
         let span =
             |start: usize, length: usize| Span { start: start as u32, length: length as u32 };
@@ -310,7 +315,7 @@ impl Draft {
             op_kind: OpKind::Absent,
             sources_malformed: false,
         };
-        Ok(Draft { line: JsonLine::known(&text), parts })
+        Draft { line: JsonLine::known(&text), parts }
     }
 
     /// The same, entering at the tail of the surface.
