@@ -5,7 +5,8 @@ use std::process::ExitCode;
 
 use libtest_mimic::{Arguments, Failed, Trial};
 use session_surface::harness::campaign::Subject;
-use session_surface::harness::{Answer, Case, agree, examples};
+use session_surface::harness::{Answer, Case, Expectation, agree, examples};
+use session_surface::spec::Level;
 
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
@@ -24,15 +25,16 @@ fn the_specification_is_whole() -> Result<(), Failed> {
     if faults.is_empty() { Ok(()) } else { Err(faults.join("\n").into()) }
 }
 
+/// The oracle answers as it is written down, everybody else as the oracle.
 fn answers_as_written(subject: Subject, case: &Case) -> Result<(), Failed> {
-    let answers = subject.implementation().run(case);
-    for (at, step) in case.steps.iter().enumerate() {
-        let no_answer = Answer::Error("no answer".to_owned());
-        let (want, got) = (step.want.as_ref(), answers.get(at).unwrap_or(&no_answer));
-        if !want.is_some_and(|want| agree(want, got)) {
-            let want = want.map(Answer::to_json).unwrap_or_default();
-            return Err(format!("step {at}: want {want}, got {}", got.to_json()).into());
+    let expectation = Expectation::of(case, Level::Should);
+    for (at, (step, answer)) in case.steps.iter().zip(expectation.answers()).enumerate() {
+        if !step.want.as_ref().is_some_and(|want| agree(want, answer)) {
+            let want = step.want.as_ref().map(Answer::to_json).unwrap_or_default();
+            let got = answer.to_json();
+            return Err(format!("step {at}: want {want}, the oracle gives {got}").into());
         }
     }
-    Ok(())
+    let verdict = expectation.judge(&subject.implementation().run(case));
+    verdict.map_err(|failure| format!("{failure:#?}").into())
 }

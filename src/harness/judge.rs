@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 
 use super::case::{Answer, Ask, Case, RefusedAt, Texts};
+use super::compare::{agree, same_but_words, same_event, same_json};
 use super::implementation::Steps;
 use crate::oracle::{self, Oracle};
 use crate::spec::{Clause, Contract, Json, JsonLine, Level, RefusalCode, clause};
@@ -17,6 +18,28 @@ pub struct Expected {
     pub clauses: Vec<Clause>,
     /// The clause of each item, where the answer is a list.
     pub items: Vec<Clause>,
+}
+
+impl Expected {
+    /// Whether an answer is this one. The words in the message of a closing result are free.
+    fn is_met_by(&self, got: &Answer) -> bool {
+        match (&self.answer, got) {
+            (Answer::Messages(want), Answer::Messages(got)) if want != got => {
+                let pairs = want.iter().zip(got.iter()).zip(&self.items);
+                want.len() == got.len() && pairs.into_iter().all(|((want, got), rule)| {
+                    same_message(*rule, want, got)
+                })
+            }
+            (want, got) => agree(want, got),
+        }
+    }
+}
+
+fn same_message(rule: Clause, want: &str, got: &str) -> bool {
+    match rule {
+        clause::REPAIR_RESULT => same_but_words(want, got),
+        _ => same_json(want, got),
+    }
 }
 
 /// The oracle's answer to a step.
@@ -49,6 +72,22 @@ pub fn expected(oracle: &mut Oracle, ask: &Ask) -> Expected {
                 items.push(clause);
             }
             Expected { answer: Answer::Messages(texts), clauses, items }
+        }
+        Ask::Log => {
+            let texts = oracle.events().iter().map(|event| event.as_str()).collect();
+            let clauses = vec![clause::EVENT_LOSSLESS];
+            Expected { answer: Answer::Events(texts), clauses, items: Vec::new() }
+        }
+        Ask::Check => {
+            let oracle::Answer { value, clauses } = oracle.check();
+            let items = value.iter().map(|(_, code)| code.clause()).collect();
+            let pairs = value.into_iter().map(|(seq, code)| (seq, Cow::Borrowed(code.as_str())));
+            Expected { answer: Answer::Violations(pairs.collect()), clauses, items }
+        }
+        Ask::Repair => {
+            let oracle::Answer { value, clauses } = oracle.repair();
+            let texts = value.iter().map(String::as_str).collect();
+            Expected { answer: Answer::Events(texts), clauses, items: Vec::new() }
         }
     }
 }
@@ -139,7 +178,7 @@ impl<'a> Expectation<'a> {
         let mut answers = answers.iter();
         for (step, expected) in self.steps.iter().enumerate() {
             match answers.next() {
-                Some(got) if agree(&expected.answer, got) => {}
+                Some(got) if expected.is_met_by(got) => {}
                 got => {
                     let got = got.cloned().unwrap_or_else(|| Answer::Error("no answer".to_owned()));
                     return Err(Box::new(self.difference(step, expected, got).explain()));
@@ -156,36 +195,6 @@ impl<'a> Expectation<'a> {
         }
         Difference { case: self.case, step, oracle, expected: expected.clone(), got }
     }
-}
-
-/// Whether an answer is the one that is wanted. A refusal's code and its list are compared where
-/// both sides give them.
-pub fn agree(want: &Answer, got: &Answer) -> bool {
-    match (want, got) {
-        (
-            Answer::Taken { seqs, refused: None },
-            Answer::Taken { seqs: got_seqs, refused: None },
-        ) => seqs == got_seqs,
-        (
-            Answer::Taken { seqs, refused: Some(refused) },
-            Answer::Taken { seqs: got_seqs, refused: Some(got) },
-        ) => seqs == got_seqs && refused.at == got.at && same_refusal(refused, got),
-        (Answer::Nodes(want), Answer::Nodes(got)) => want == got,
-        (Answer::Messages(want), Answer::Messages(got)) => {
-            want == got || want.len() == got.len() && want.iter().zip(got.iter()).all(same_json)
-        }
-        _ => false,
-    }
-}
-
-fn same_refusal(want: &RefusedAt, got: &RefusedAt) -> bool {
-    got.code.as_ref().is_none_or(|code| want.code.as_ref() == Some(code))
-        && (got.missing.is_none() || want.missing.is_none() || got.missing == want.missing)
-}
-
-fn same_json((want, got): (&str, &str)) -> bool {
-    want == got
-        || matches!((Json::parse(want), Json::parse(got)), (Ok(want), Ok(got)) if want.same_value(got))
 }
 
 /// A difference that is to be put into words.
@@ -207,6 +216,8 @@ impl Difference<'_> {
             (Answer::Taken { .. }, Answer::Taken { .. }) => self.taken(),
             (Answer::Nodes(want), Answer::Nodes(got)) => self.nodes(want, got),
             (Answer::Messages(want), Answer::Messages(got)) => self.messages(want, got),
+            (Answer::Events(want), Answer::Events(got)) => self.events(want, got),
+            (Answer::Violations(want), Answer::Violations(got)) => self.violations(want, got),
             _ => (
                 None,
                 self.deciding(),
@@ -296,9 +307,9 @@ impl Difference<'_> {
 
     fn messages(&self, want: &Texts, got: &Texts) -> (Option<usize>, Clause, String) {
         let (want, got): (Vec<&str>, Vec<&str>) = (want.iter().collect(), got.iter().collect());
-        let same = want.iter().zip(&got).take_while(|(want, got)| same_json((want, got))).count();
+        let same = want.iter().zip(&got).take_while(|(want, got)| same_json(want, got)).count();
         let (wanted, found) = (want.get(same), got.get(same));
-        let moved = found.is_none_or(|found| want.iter().any(|want| same_json((want, found))));
+        let moved = found.is_none_or(|found| want.iter().any(|want| same_json(want, found)));
         let clause = self.context().unwrap_or_else(|| match self.expected.items.get(same) {
             Some(rule) if !moved => *rule,
             _ => self.deciding(),
@@ -307,6 +318,35 @@ impl Difference<'_> {
         let sentence =
             format!("message {same} must be {} and is {}", message(wanted), message(found));
         (Some(same), clause, sentence)
+    }
+
+    fn events(&self, want: &Texts, got: &Texts) -> (Option<usize>, Clause, String) {
+        let (want, got): (Vec<&str>, Vec<&str>) = (want.iter().collect(), got.iter().collect());
+        let pairs = want.iter().zip(&got);
+        let same = pairs.take_while(|(want, got)| same_event(want, got)).count();
+        let (wanted, found) = (want.get(same), got.get(same));
+        let event = |text: Option<&&str>| text.map_or("nothing".to_owned(), |text| excerpt(text));
+        let sentence = format!("event {same} must be {} and is {}", event(wanted), event(found));
+        let clause = match self.case.steps.get(self.step).map(|step| &step.ask) {
+            Some(Ask::Repair) => closer_clause(wanted, found).unwrap_or(self.deciding()),
+            _ => self.context().unwrap_or(self.deciding()),
+        };
+        (Some(same), clause, sentence)
+    }
+
+    fn violations(
+        &self,
+        want: &[(u64, Cow<'static, str>)],
+        got: &[(u64, Cow<'static, str>)],
+    ) -> (Option<usize>, Clause, String) {
+        let same = first_difference(want, got);
+        let words = |violation: Option<&(u64, Cow<'static, str>)>| {
+            violation.map_or("nothing".to_owned(), |(seq, code)| format!("{code} at {seq}"))
+        };
+        let (wanted, found) = (want.get(same), got.get(same));
+        let sentence = format!("violation {same} must be {} and is {}", words(wanted), words(found));
+        let clause = self.expected.items.get(same).copied();
+        (Some(same), clause.unwrap_or(clause::INVARIANT_REFUSED), sentence)
     }
 
     /// What the steps before say of a read that differs. In a minimised case every step is needed,
@@ -334,6 +374,28 @@ impl Difference<'_> {
             _ => None,
         }
     }
+}
+
+/// The clause of what differs between two closers.
+fn closer_clause(want: Option<&&str>, got: Option<&&str>) -> Option<Clause> {
+    let (want, got) = (Json::parse(want?).ok()?, Json::parse(got?).ok()?);
+    let differs = |key: &str| match (want.get(key), got.get(key)) {
+        (Some(want), Some(got)) => !want.same_value(got),
+        (want, got) => want.is_some() || got.is_some(),
+    };
+    let rules = [
+        ("type", clause::REPAIR_ORDER),
+        ("seq", clause::REPAIR_PLACE),
+        ("sourceEventSeqs", clause::REPAIR_SOURCES),
+        ("surfaceOp", clause::REPAIR_MARK),
+    ];
+    if let Some((_, clause)) = rules.into_iter().find(|(key, _)| differs(key)) {
+        return Some(clause);
+    }
+    let is_named = |key: &str| want.get("data")?.get(key).map(Json::text);
+    let names = |key: &str| got.get("data")?.get(key).map(Json::text);
+    let copies = ["turn", "step"].iter().all(|key| is_named(key) == names(key));
+    Some(if copies { clause::REPAIR_RESULT } else { clause::REPAIR_COPIES })
 }
 
 fn code_of(refused: &RefusedAt) -> Option<RefusalCode> {
