@@ -37,7 +37,8 @@ impl Steps for Session {
             }
             Ask::Surface => nodes(self.surface()),
             Ask::Messages => {
-                let mut texts = Texts::default();
+                let count = self.surface().len();
+                let mut texts = Texts::with_capacity(count, count * USUAL);
                 self.messages().for_each(|message| texts.push_with(|out| message.write_json(out)));
                 Answer::Messages(texts)
             }
@@ -47,6 +48,9 @@ impl Steps for Session {
         }
     }
 }
+
+/// So many bytes a message usually has.
+const USUAL: usize = 128;
 
 /// Offers one event to a session. A refusal for missing sources comes with their list.
 fn offer(session: &mut Session, event: &JsonLine) -> Result<Seq, (Refusal, Option<Vec<u64>>)> {

@@ -125,6 +125,11 @@ pub struct Texts {
 }
 
 impl Texts {
+    /// An empty list with room for so many texts, and for so many bytes of text.
+    pub fn with_capacity(texts: usize, bytes: usize) -> Texts {
+        Texts { text: String::with_capacity(bytes), ends: Vec::with_capacity(texts) }
+    }
+
     /// Adds what `write` writes as one text.
     pub fn push_with(&mut self, write: impl FnOnce(&mut String)) {
         write(&mut self.text);

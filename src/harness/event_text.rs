@@ -53,15 +53,20 @@ struct Fields<'a> {
 impl Fields<'_> {
     /// The event in its usual form.
     fn plain(&self) -> String {
-        let mut text = format!("{{\"type\":\"{}\",\"data\":{}", self.event_type, self.data);
-        if let Some(sources) = &self.sources {
-            let _ = write!(text, ",\"sourceEventSeqs\":{sources}");
-        }
-        if let Some(op) = &self.op {
-            let _ = write!(text, ",\"surfaceOp\":{op}");
-        }
-        text.push('}');
-        text
+        let (sources, op) = (self.sources.as_deref(), self.op.as_deref());
+        let (sources_key, op_key) = (",\"sourceEventSeqs\":", ",\"surfaceOp\":");
+        [
+            "{\"type\":\"",
+            self.event_type,
+            "\",\"data\":",
+            &self.data,
+            sources.map_or("", |_| sources_key),
+            sources.unwrap_or_default(),
+            op.map_or("", |_| op_key),
+            op.unwrap_or_default(),
+            "}",
+        ]
+        .concat()
     }
 
     /// The same event as another writer might spell it.
@@ -91,29 +96,29 @@ fn finish(choices: &mut impl Choices, fields: &Fields<'_>, odd: bool) -> String 
 fn data(choices: &mut impl Choices, event_type: &str, number: u32, odd: bool) -> String {
     let content = content(choices, number, odd);
     match event_type {
-        "user/message" => format!(r#"{{"content":{content},"source":{{"kind":"user"}}}}"#),
-        "assistant/message" => format!(r#"{{"turn":1,"step":1,"content":{content}}}"#),
+        "user/message" => ["{\"content\":", &content, ",\"source\":{\"kind\":\"user\"}}"].concat(),
+        "assistant/message" => ["{\"turn\":1,\"step\":1,\"content\":", &content, "}"].concat(),
         "tool/result" => {
-            let is_error = choices.one_in(4);
-            format!(
-                r#"{{"turn":1,"step":1,"callId":"c{number}","content":{content},"isError":{is_error}}}"#
-            )
+            let is_error = if choices.one_in(4) { "true" } else { "false" };
+            let (id, head) = (number.to_string(), "{\"turn\":1,\"step\":1,\"callId\":\"c");
+            [head, &id, "\",\"content\":", &content, ",\"isError\":", is_error, "}"].concat()
         }
         "context/message" => {
             let kind = kind(choices, odd);
-            format!(r#"{{"content":{content},"source":{{"kind":"{kind}","name":"n"}}}}"#)
+            ["{\"content\":", &content, ",\"source\":{\"kind\":\"", kind, "\",\"name\":\"n\"}}"]
+                .concat()
         }
         "steering/message" => {
-            let kind = kind(choices, odd);
-            format!(r#"{{"turn":1,"content":{content},"source":{{"kind":"{kind}"}}}}"#)
+            let (kind, head) = (kind(choices, odd), "{\"turn\":1,\"content\":");
+            [head, &content, ",\"source\":{\"kind\":\"", kind, "\"}}"].concat()
         }
-        _ => format!(r#"{{"n":{number}}}"#),
+        _ => ["{\"n\":", &number.to_string(), "}"].concat(),
     }
 }
 
 fn content(choices: &mut impl Choices, number: u32, odd: bool) -> String {
     if !odd || !choices.one_in(6) {
-        return format!(r#"[{{"type":"text","text":"{number}"}}]"#);
+        return ["[{\"type\":\"text\",\"text\":\"", &number.to_string(), "\"}]"].concat();
     }
     match choices.below(8) {
         0 => "[]".to_owned(),

@@ -65,7 +65,8 @@ pub fn expected(oracle: &mut Oracle, ask: &Ask) -> Expected {
         }
         Ask::Messages => {
             let oracle::Answer { value, clauses } = oracle.messages();
-            let mut texts = Texts::default();
+            let bytes = value.iter().map(|(text, _)| text.len()).sum();
+            let mut texts = Texts::with_capacity(value.len(), bytes);
             let mut items = Vec::with_capacity(value.len());
             for (text, clause) in value {
                 texts.push_with(|out| out.push_str(text));

@@ -82,18 +82,19 @@ fn written(event_type: &str, data: Json<'_>) -> Option<(Clause, String)> {
     }
     let kind = || get("source")?.get("kind")?.as_wtf8();
     let tagged = |tag: &str| {
-        let block = |tag: String| format!(r#"{{"type":"text","text":{}}}"#, quoted(tag.as_bytes()));
-        let open = block(format!("<{tag} source={}>", quoted(&kind()?)));
-        let blocks = blocks.iter().map(|block| block.to_string());
-        let blocks = [open].into_iter().chain(blocks).chain([block(format!("</{tag}>"))]);
-        Some(format!("[{}]", blocks.collect::<Vec<_>>().join(",")))
+        let open = quoted(["<", tag, " source=", &quoted(&kind()?), ">"].concat().as_bytes());
+        let open = [r#"{"type":"text","text":"#, &open, "}"].concat();
+        let close = [r#"{"type":"text","text":"</"#, tag, r#">"}"#].concat();
+        let blocks = blocks.iter().map(|block| block.text());
+        let blocks = [open.as_str()].into_iter().chain(blocks).chain([close.as_str()]);
+        Some(["[", &blocks.collect::<Vec<_>>().join(","), "]"].concat())
     };
     let result = || {
         let (call, error) = (get("callId").filter(is_string)?, get("isError")?);
         let head = format!(r#"{{"type":"tool-result","toolCallId":{call},"content":{content}"#);
         Some(format!(r#"[{head},"isError":{}}}]"#, error.as_bool()?))
     };
-    let verbatim = || Some(content.to_string());
+    let verbatim = || Some(content.text().to_owned());
     let (turn, step) = (integer("turn"), integer("turn").and(integer("step")));
     let (rule, role, content) = match event_type {
         "user/message" => (MESSAGE_USER, "user", kind().and_then(|_| verbatim())),
@@ -104,7 +105,7 @@ fn written(event_type: &str, data: Json<'_>) -> Option<(Clause, String)> {
         _ => return None,
     };
     let content = content?;
-    Some((rule, format!(r#"{{"role":"{role}","content":{content}}}"#)))
+    Some((rule, [r#"{"role":""#, role, r#"","content":"#, &content, "}"].concat()))
 }
 
 /// A JSON string with the fewest escapes. WTF-8 writes a lone surrogate as three bytes of which
@@ -123,6 +124,7 @@ fn quoted(wtf8: &[u8]) -> String {
             [0xED, high @ 0xA0..=0xBF, low] => {
                 text += &format!("\\ud{:03x}", u16::from(high & 0x3F) << 6 | u16::from(low & 0x3F));
             }
+            [byte @ 0..0x80] => text.push(char::from(byte)),
             _ => text += &String::from_utf8_lossy(code_point),
         }
     }
