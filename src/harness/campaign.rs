@@ -13,7 +13,8 @@ use super::exhaustive::{self, Part};
 use super::generate::{self, Settings};
 use super::goals::Goals;
 use super::implementation::{Implementation, InProcess};
-use super::judge::{Expectation, Failure, agree};
+use super::compare::agree;
+use super::judge::{Expectation, Failure};
 use super::laws::{self, BrokenLaw};
 use super::shrink::shrink;
 use crate::oracle::Oracle;
@@ -90,6 +91,7 @@ pub fn run(plan: &Plan, watch: Watch<'_>) -> Vec<StageReport> {
     }
     reports.push(random("random well-formed", &Settings::WELL_FORMED));
     reports.push(random("random hostile", &Settings::HOSTILE));
+    reports.push(random("interrupted turns", &Settings::TURNS));
     reports.push(laws_stage(plan, watch));
     reports
 }

@@ -43,7 +43,7 @@ pub(super) fn same_json(want: &str, got: &str) -> bool {
 pub(super) fn same_but_words(want: &str, got: &str) -> bool {
     let without = |text: &str| {
         let message = Json::parse(text).ok()?;
-        let results = |blocks| each(blocks, |block| with(block, "content", without_words));
+        let results = |blocks: Json<'_>| each(blocks, |block| with(block, "content", without_words));
         Some(with(message, "content", results))
     };
     without(want).zip(without(got)).is_some_and(|(want, got)| same_json(&want, &got))

@@ -196,7 +196,7 @@ fn bad_sources(choices: &mut impl Choices) -> &'static str {
     BAD.get(choices.index(BAD.len())).copied().unwrap_or("null")
 }
 
-fn replace_op(start: u64, end: u64) -> String {
+pub(super) fn replace_op(start: u64, end: u64) -> String {
     format!(r#"{{"op":"replace","start":{start},"end":{end}}}"#)
 }
 
@@ -322,7 +322,7 @@ fn range(choices: &mut impl Choices, world: &World) -> (usize, usize) {
     }
 }
 
-fn list(seqs: &[u64]) -> String {
+pub(super) fn list(seqs: &[u64]) -> String {
     format!("{seqs:?}")
 }
 

@@ -10,6 +10,7 @@
 use super::case::{Ask, Case, Step};
 use super::choices::Choices;
 use super::event_text::{self, Place, Style};
+use super::turns::{self, Turns};
 use super::world::{Effect, World};
 use crate::spec::{Contract, JsonLine};
 
@@ -39,6 +40,8 @@ pub enum Form {
     Hostile,
     /// Every choice is from the small alphabet of the exhaustive search.
     Exhaustive,
+    /// Turns with calls and results, interrupted anywhere: for repair and the invariants.
+    Turns,
 }
 
 /// Where the surface and the messages are read.
@@ -66,6 +69,10 @@ impl Settings {
     /// Cases of the hostile form as `check` runs them.
     pub const HOSTILE: Settings = Settings { form: Form::Hostile, ..Settings::WELL_FORMED };
 
+    /// Cases of interrupted turns as `check` runs them.
+    pub const TURNS: Settings =
+        Settings { fewest: 1, most: 20, form: Form::Turns, ..Settings::WELL_FORMED };
+
     /// All cases of `events` events from the small alphabet.
     pub const fn exhaustive(events: u32) -> Settings {
         Settings {
@@ -86,6 +93,7 @@ pub fn case(choices: &mut impl Choices, settings: &Settings, contract: Contract)
         Form::WellFormed => maker.well_formed(),
         Form::Hostile => maker.hostile(),
         Form::Exhaustive => maker.exhaustive(),
+        Form::Turns => maker.turns(),
     }
     let (name, clauses) = ("generated".to_owned(), Vec::new());
     Case { name, clauses, contract, steps: maker.steps }
@@ -225,6 +233,32 @@ impl<'a, C: Choices> Maker<'a, C> {
         if self.choices.one_in(2) {
             self.read_both();
         }
+    }
+
+    /// Turns, offered or seeded, then checked and repaired, twice, and gone on with.
+    fn turns(&mut self) {
+        let is_seed = self.choices.one_in(3);
+        let style = self.choices.weighted(event_text::STYLES).unwrap_or(Style::Marked);
+        let mut turns = Turns { may_be_malformed: is_seed, ..Turns::default() };
+        for _ in 0..self.count() {
+            let (text, effect) = turns::event(self.choices, &mut turns, &self.world, style);
+            if !is_seed {
+                self.offer(&text);
+            }
+            self.accept(text, effect);
+        }
+        if is_seed {
+            let log = self.log.iter().zip(0..);
+            let events = log.map(|(text, seq)| event_text::seeded(text, seq, seq as i64 * 7 - 3));
+            self.steps.push(Step::ask(Ask::Seed(events.collect())));
+        }
+        self.read(Ask::Check);
+        for _ in 0..2 {
+            self.read(Ask::Repair);
+            self.read_both();
+        }
+        self.read(Ask::Log);
+        self.read(Ask::Check);
     }
 
     fn hostile(&mut self) {

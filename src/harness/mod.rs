@@ -17,6 +17,7 @@ pub mod laws;
 #[cfg(test)]
 mod properties;
 mod shrink;
+mod turns;
 mod world;
 
 pub use builtin::Deltas;

@@ -107,6 +107,16 @@ fn the_manager_agrees_with_the_oracle_when_it_is_read_once() {
     agrees_with_the_oracle(Subject::Deltas, settings, 300);
 }
 
+#[test]
+fn the_session_repairs_and_checks_interrupted_turns_as_the_oracle() {
+    agrees_with_the_oracle(Subject::Session, Settings::TURNS, 2_000);
+}
+
+#[test]
+fn the_manager_repairs_and_checks_interrupted_turns_as_the_oracle() {
+    agrees_with_the_oracle(Subject::Deltas, Settings::TURNS, 1_000);
+}
+
 fn log_in(case: &Case) -> Vec<String> {
     let events = case.steps.iter().flat_map(|step| step.ask.events());
     events.map(|event| event.text().to_owned()).collect()

@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::manager::{Change, Surface, SurfaceManager};
 use super::message::Message;
+use super::invariants::{Invariants, Violation};
 use super::projection::Projections;
+use super::repair::Trace;
 use super::store::EventLine;
 use crate::spec::{Contract, Event, Field, Refusal, Seq, SurfaceOp};
 
@@ -37,7 +39,14 @@ pub struct Digest {
     /// The unmarked message events, while there is no marker.
     unmarked: Vec<Event>,
     unmarked_messages: u64,
+    trace: Trace,
+    invariants: Option<Invariants>,
+    violations: Vec<Violation>,
+    violation_count: u64,
 }
+
+/// So many violations are kept in words; the rest is counted.
+const KEPT: usize = 1_000;
 
 /// A node of the surface with its event.
 #[derive(Clone, Debug)]
@@ -57,7 +66,16 @@ impl Digest {
             nodes: HashMap::new(),
             unmarked: Vec::new(),
             unmarked_messages: 0,
+            trace: Trace::default(),
+            invariants: None,
+            violations: Vec::new(),
+            violation_count: 0,
         }
+    }
+
+    /// The same, checking the development invariants of every event. SPEC.md, section 6.
+    pub fn checking_invariants(self) -> Digest {
+        Digest { invariants: Some(Invariants::new(self.contract())), ..self }
     }
 
     /// Takes the next event of the log.
@@ -67,16 +85,18 @@ impl Digest {
     pub fn take(&mut self, line: EventLine<'_>) -> Result<(), Refusal> {
         let contract = self.manager.contract();
         let is_next = line.seq().get() == self.events();
-        if line.is_plain() && is_next && !contract.makes_message(&line.event_type()) {
-            self.manager.apply(line.seq(), Change::Nothing);
-            self.count(&line.event_type());
+        if line.is_plain() && is_next && is_of_no_account(&contract, &line.event_type()) {
+            self.pass(&line);
             return Ok(());
         }
         let event = line.into_event()?;
         let change = self.manager.admit(&event).map_err(|refusal| *refusal)?;
         let shadows = self.shadowed_by(&event);
         self.manager.apply(event.seq(), change);
+        self.trace.see(&contract, &event);
         self.count(&event.event_type());
+        let found = self.invariants.as_mut().map(|invariants| invariants.check(&event));
+        self.keep(found.unwrap_or_default());
         if event.is_marked() {
             self.enter(event, shadows);
         } else if contract.makes_message(&event.event_type()) {
@@ -86,6 +106,23 @@ impl Digest {
             }
         }
         Ok(())
+    }
+
+    /// Takes an event that is read no further than its line.
+    fn pass(&mut self, line: &EventLine<'_>) {
+        let (seq, event_type) = (line.seq(), line.event_type());
+        self.manager.apply(seq, Change::Nothing);
+        self.trace.pass(seq, line.time());
+        self.count(&event_type);
+        if let Some(invariants) = &mut self.invariants {
+            let found = invariants.pass(seq, &event_type, line.data());
+            self.keep(found);
+        }
+    }
+
+    fn keep(&mut self, found: Vec<Violation>) {
+        self.violation_count += found.len() as u64;
+        self.violations.extend(found.into_iter().take(KEPT - self.violations.len().min(KEPT)));
     }
 
     fn count(&mut self, event_type: &str) {
@@ -153,9 +190,30 @@ impl Digest {
         events.filter_map(move |event| Message::of(&contract, &projections, event))
     }
 
+    /// What a repair would append. SPEC.md, section 5.
+    pub fn closers(&self) -> Vec<Event> {
+        self.trace.closers(self.has_surface(), self.messages())
+    }
+
+    /// The first thousand violations of the development invariants, where they are checked.
+    pub fn violations(&self) -> &[Violation] {
+        &self.violations
+    }
+
+    /// How many violations there are.
+    pub fn violation_count(&self) -> u64 {
+        self.violation_count
+    }
+
     /// How many message events give no message because they carry no marker in a log that has one.
     /// Clause `message.mixed`.
     pub fn hidden_messages(&self) -> u64 {
         if self.has_surface() { self.unmarked_messages } else { 0 }
     }
+}
+
+/// Whether an event of this type has no part in messages and repair.
+fn is_of_no_account(contract: &Contract, event_type: &str) -> bool {
+    const OF_TURNS: [&str; 5] = ["turn/start", "turn/end", "step/start", "step/end", "tool/call"];
+    !contract.makes_message(event_type) && !OF_TURNS.contains(&event_type)
 }

@@ -80,6 +80,17 @@ impl Invariants {
         }
     }
 
+    /// Takes the next event of the log where it is known to stand at its place, to carry neither
+    /// operation nor sources, and to make no message.
+    pub(super) fn pass(&mut self, seq: Seq, event_type: &str, data: Json<'_>) -> Vec<Violation> {
+        let mut found = Found { seq, violations: Vec::new() };
+        self.manager.apply(seq, Change::Nothing);
+        self.check_place(event_type, data, false, &mut found);
+        self.last = Some(seq);
+        self.index += 1;
+        found.violations
+    }
+
     /// Takes the next event of the log, and gives what it violates, in the order of the codes.
     pub fn check(&mut self, event: &Event) -> Vec<Violation> {
         let mut found = Found { seq: event.seq(), violations: Vec::new() };
@@ -89,7 +100,9 @@ impl Invariants {
         self.check_sources(event, &mut found);
         if self.check_acceptance(event, &mut found) {
             self.check_surface(event, &mut found);
-            self.check_place(event, &mut found);
+            let op = event.surface_op();
+            let is_replace = matches!(op, Field::Given(SurfaceOp::Replace { .. }));
+            self.check_place(&event.event_type(), event.data(), is_replace, &mut found);
         }
         self.last = Some(event.seq());
         if event.seq().get() != self.index {
@@ -161,27 +174,33 @@ impl Invariants {
     }
 
     /// Turns and steps, and what stands in them.
-    fn check_place(&mut self, event: &Event, found: &mut Found) {
-        let named = Named::of(event.data());
-        match &*event.event_type() {
-            "turn/start" => self.start_turn(event.seq(), named, found),
+    fn check_place(
+        &mut self,
+        event_type: &str,
+        data: Json<'_>,
+        is_replace: bool,
+        found: &mut Found,
+    ) {
+        let named = Named::of(data);
+        match event_type {
+            "turn/start" => self.start_turn(named, found),
             "turn/end" => self.end_turn(named, found),
-            "step/start" => self.start_step(event.seq(), named, found),
+            "step/start" => self.start_step(named, found),
             "step/end" => self.end_step(named, found),
-            event_type => {
+            _ => {
                 if self.turn.is_none() {
                     found.add(ViolationCode::TurnOutside, || "no turn is open".to_owned());
                 }
-                self.check_in_step(event, event_type, named, found);
+                self.check_in_step(event_type, data, is_replace, found);
             }
         }
     }
 
-    fn start_turn(&mut self, seq: Seq, named: Named, found: &mut Found) {
+    fn start_turn(&mut self, named: Named, found: &mut Found) {
         if let Some(open) = self.turn {
             found.add(ViolationCode::TurnNested, || format!("{} is open", open.turn()));
         }
-        self.turn = Some(Open { seq, named: Named { step: None, ..named } });
+        self.turn = Some(Open { seq: found.seq, named: Named { step: None, ..named } });
         self.close_step();
     }
 
@@ -202,7 +221,7 @@ impl Invariants {
         self.close_step();
     }
 
-    fn start_step(&mut self, seq: Seq, named: Named, found: &mut Found) {
+    fn start_step(&mut self, named: Named, found: &mut Found) {
         match self.turn {
             None => found.add(ViolationCode::StepOutsideTurn, || "no turn is open".to_owned()),
             Some(open) if open.named.turn != named.turn => {
@@ -216,7 +235,7 @@ impl Invariants {
             found.add(ViolationCode::StepNested, || format!("{} is open", open.step()));
         }
         self.close_step();
-        self.step = Some(Open { seq, named });
+        self.step = Some(Open { seq: found.seq, named });
     }
 
     fn end_step(&mut self, named: Named, found: &mut Found) {
@@ -236,31 +255,40 @@ impl Invariants {
     }
 
     /// Chunks, assistant messages, calls and results belong to the open step.
-    fn check_in_step(&mut self, event: &Event, event_type: &str, named: Named, found: &mut Found) {
+    fn check_in_step(
+        &mut self,
+        event_type: &str,
+        data: Json<'_>,
+        is_replace: bool,
+        found: &mut Found,
+    ) {
         let is_result = event_type == "tool/result";
-        if !is_result && !matches!(event_type, "assistant/chunk" | "assistant/message" | "tool/call") {
+        let is_in_step = matches!(event_type, "assistant/chunk" | "assistant/message" | "tool/call");
+        if !is_result && !is_in_step {
             return;
         }
-        let is_closer = is_result && self.is_closer(event);
-        let is_replace =
-            matches!(event.surface_op(), Field::Given(SurfaceOp::Replace { .. }));
+        let is_closer = is_result && self.is_closer(data);
         if !is_closer && !is_replace {
-            self.check_names_step(named, found);
+            self.check_names_step(Named::of(data), found);
         }
-        let id = event.data().get("callId").and_then(|id| id.as_wtf8().map(|id| id.into_owned()));
         if event_type == "tool/call" && self.step.is_some() {
-            id.into_iter().for_each(|id| *self.calls.entry(id).or_default() += 1);
+            call_id(data).into_iter().for_each(|id| *self.calls.entry(id).or_default() += 1);
         } else if is_result && !is_replace {
-            let open = id.as_ref().and_then(|id| self.calls.get_mut(id)).filter(|open| **open > 0);
-            match open {
-                Some(open) => *open -= 1,
-                None if !is_closer => found.add(ViolationCode::ResultWithoutCall, || {
-                    let id = event.data().get("callId").map_or("absent", Json::text);
-                    let place = self.step.map_or("no step".to_owned(), |open| open.step());
-                    format!("no call with the id {id} is unanswered in the open step: {place}")
-                }),
-                None => {}
-            }
+            self.check_result(data, is_closer, found);
+        }
+    }
+
+    fn check_result(&mut self, data: Json<'_>, is_closer: bool, found: &mut Found) {
+        let id = call_id(data);
+        let open = id.as_ref().and_then(|id| self.calls.get_mut(id)).filter(|open| **open > 0);
+        match open {
+            Some(open) => *open -= 1,
+            None if !is_closer => found.add(ViolationCode::ResultWithoutCall, || {
+                let id = data.get("callId").map_or("absent", Json::text);
+                let place = self.step.map_or("none".to_owned(), |open| open.step());
+                format!("no call with the id {id} is unanswered in the open step, {place}")
+            }),
+            None => {}
         }
     }
 
@@ -280,11 +308,15 @@ impl Invariants {
     }
 
     /// Whether a result is a closer of an interrupted turn.
-    fn is_closer(&self, event: &Event) -> bool {
-        let code = event.data().get("error").and_then(|error| error.get("code"));
+    fn is_closer(&self, data: Json<'_>) -> bool {
+        let code = data.get("error").and_then(|error| error.get("code"));
         let codes = self.manager.contract().closer_codes;
         code.is_some_and(|code| codes.iter().any(|known| code.is_str(known)))
     }
+}
+
+fn call_id(data: Json<'_>) -> Option<Vec<u8>> {
+    Some(data.get("callId")?.as_wtf8()?.into_owned())
 }
 
 impl Open {

@@ -109,7 +109,7 @@ impl Session {
             // A closer is an append, or carries nothing: it is not refused.
             let _ = self.take(closer);
         }
-        self.log.get(before..).unwrap_or_default()
+        self.log.as_slice().get(before..).unwrap_or_default()
     }
 
     /// What [`repair`](Session::repair) would append.

@@ -37,14 +37,15 @@ pub fn pairing<'a>(messages: impl Iterator<Item = Message<'a>>) -> Vec<Finding> 
     let mut calls = Calls::default();
     for (position, message) in messages.iter().enumerate() {
         walk.texts(position, message);
-        walk.answers.push(match message.answers() {
+        let answered = match message.answers() {
             Some(id) => walk.result(position, id, &mut calls),
             None => {
                 walk.duplicate_ids(position, message);
                 calls.open(position, message.calls());
                 None
             }
-        });
+        };
+        walk.answers.push(answered);
     }
     walk.calls(&calls);
     walk.findings.sort_by_key(|(position, finding)| (*position, finding.code));

@@ -1,6 +1,5 @@
 //! Repair: the closers of an interrupted turn. SPEC.md, section 5.
 
-use std::borrow::Cow;
 use std::collections::{HashMap, HashSet, VecDeque};
 
 use super::calls::Calls;
@@ -62,8 +61,7 @@ impl Named {
 impl Trace {
     /// Takes the next event of the log.
     pub fn see(&mut self, contract: &Contract, event: &Event) {
-        self.events = event.seq().get() + 1;
-        self.last_time = event.time();
+        self.pass(event.seq(), event.time());
         let event_type = event.event_type();
         self.holds_messages |= contract.makes_message(&event_type);
         match &*event_type {
@@ -87,6 +85,13 @@ impl Trace {
         }
     }
 
+    /// Takes the next event of the log where it is known to be none of a turn, a step, a call, a
+    /// result or a message.
+    pub(super) fn pass(&mut self, seq: Seq, time: i64) {
+        self.events = seq.get() + 1;
+        self.last_time = time;
+    }
+
     fn start_turn(&mut self, event: &Event) {
         let start = event.seq();
         let named = Named { step: None, ..Named::of(event.data()) };
@@ -96,10 +101,11 @@ impl Trace {
         self.cited.retain(|seq| *seq >= start);
     }
 
-    fn uncited_calls(&self) -> CallsById<'_> {
+    fn uncited_calls(&self) -> CallsById {
         let mut calls = CallsById::new();
         for (seq, id) in self.calls.iter().filter(|(seq, _)| !self.cited.contains(seq)) {
-            calls.entry(id.json().as_wtf8().unwrap_or_default()).or_default().push_back(*seq);
+            let id = id.json().as_wtf8().unwrap_or_default().into_owned();
+            calls.entry(id).or_default().push_back(*seq);
         }
         calls
     }
@@ -147,11 +153,11 @@ const INTERRUPTED: &str = "The call was interrupted before its result was record
 struct Closers<'a> {
     trace: &'a Trace,
     closers: Vec<Event>,
-    calls: CallsById<'a>,
+    calls: CallsById,
 }
 
 /// The `tool/call` events of each id that nobody cites, in order.
-type CallsById<'a> = HashMap<Cow<'a, [u8]>, VecDeque<Seq>>;
+type CallsById = HashMap<Vec<u8>, VecDeque<Seq>>;
 
 impl Closers<'_> {
     fn push(&mut self, event_type: &str, data: &JsonLine, source: Option<Seq>, is_marked: bool) {
@@ -169,7 +175,7 @@ impl Closers<'_> {
 
     /// Closes a call. The closer cites the first `tool/call` of its id that nobody cites.
     fn close_call(&mut self, named: Named, id: Json<'_>, is_marked: bool) {
-        let calls = id.as_wtf8().and_then(|id| self.calls.get_mut(&id));
+        let calls = id.as_wtf8().and_then(|id| self.calls.get_mut(id.as_ref()));
         let source = calls.and_then(VecDeque::pop_front);
         let mut data = named.to_fields();
         data.push(format!("\"callId\":{id}"));

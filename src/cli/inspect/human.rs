@@ -4,9 +4,10 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use session_surface::session::store::{FileError, Header, Torn};
-use session_surface::session::{Digest, Message, Node};
-use session_surface::spec::{Json, Seq};
+use session_surface::session::{Digest, Finding, Message, Node, Violation};
+use session_surface::spec::{Event, Json, Seq};
 
+use super::super::show::first_words;
 use super::report::Report;
 use super::{advice, count, picture, surface_of, words};
 
@@ -26,6 +27,9 @@ pub fn write(report: &Report, file: &Path, salvage: bool, out: &mut impl Write) 
         write_error("ANOTHER VERSION", error, file, out)?;
     }
     write_hidden(report.digest.hidden_messages(), out)?;
+    write_closers(&report.closers, out)?;
+    write_pairing(&report.pairing, out)?;
+    write_violations(&report.digest, out)?;
     if let Some(torn) = report.torn() {
         write_torn(torn, file, out)?;
     }
@@ -114,6 +118,47 @@ fn write_hidden(hidden: u64, out: &mut impl Write) -> io::Result<()> {
     writeln!(out, "  what to do     Continue from a fork of the events before the first marker.")
 }
 
+fn write_closers(closers: &[Event], out: &mut impl Write) -> io::Result<()> {
+    if closers.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "\nOPEN TURN  a repair would append {}", count(closers.len() as u64, "event"))?;
+    for closer in closers {
+        let data = closer.data();
+        let text = |key| data.get(key).map(|value| format!(" {key} {value}")).unwrap_or_default();
+        let named = ["callId", "turn", "step"].map(text).concat();
+        let cites = closer.sources_text().map(|list| format!(" cites {list}")).unwrap_or_default();
+        writeln!(out, "{:>9}  {}{named}{cites}", closer.seq(), closer.event_type())?;
+    }
+    writeln!(out, "  what happened  The turn was interrupted, or it is still running.")?;
+    writeln!(out, "  what to do     Nothing: opening the session for writing closes the turn.")
+}
+
+fn write_pairing(findings: &[Finding], out: &mut impl Write) -> io::Result<()> {
+    if findings.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "\nA PROVIDER MAY REFUSE THE MESSAGES")?;
+    for Finding { seq, code, message } in findings {
+        writeln!(out, "{seq:>9}  {code}: {}", first_words(message, 160))?;
+    }
+    Ok(())
+}
+
+fn write_violations(digest: &Digest, out: &mut impl Write) -> io::Result<()> {
+    const SHOWN: usize = 20;
+    let violations = digest.violations();
+    if violations.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "\nINVARIANTS  {}", count(digest.violation_count(), "violation"))?;
+    for Violation { seq, code, message } in violations.iter().take(SHOWN) {
+        writeln!(out, "{seq:>9}  {code}: {}", first_words(message, 160))?;
+    }
+    let left = digest.violation_count().saturating_sub(SHOWN as u64);
+    if left > 0 { writeln!(out, "{:>9}  and {left} more", "") } else { Ok(()) }
+}
+
 fn write_torn(torn: &Torn, file: &Path, out: &mut impl Write) -> io::Result<()> {
     let Torn { bytes, kept_bytes } = torn;
     writeln!(out, "\nTORN TAIL  {} behind byte {kept_bytes}", count(*bytes, "byte"))?;
@@ -166,5 +211,5 @@ fn seqs(all: &[Seq]) -> String {
 
 /// A type's name without anything that a terminal would obey.
 fn visible(name: &str) -> String {
-    super::super::show::first_words(name, 64)
+    first_words(name, 64)
 }

@@ -3,8 +3,9 @@
 
 use std::io::{self, Write};
 
-use session_surface::session::Digest;
 use session_surface::session::store::{Fault, FileError};
+use session_surface::session::{Digest, Finding, Violation};
+use session_surface::spec::Seq;
 
 use super::report::Report;
 use super::surface_of;
@@ -25,17 +26,29 @@ pub fn write(report: &Report, salvage: bool, out: &mut impl Write) -> io::Result
     }
     out.write_all(b"],\"messages\":[")?;
     write_list(view, out, true)?;
+    out.write_all(b"],\"closers\":[")?;
+    for (at, closer) in report.closers.iter().enumerate() {
+        write!(out, "{}{}", comma(at), closer.text())?;
+    }
+    out.write_all(b"],\"pairing\":[")?;
+    for (at, Finding { seq, code, message }) in report.pairing.iter().enumerate() {
+        write_finding(at, *seq, code.as_str(), message, out)?;
+    }
+    out.write_all(b"],\"invariants\":[")?;
+    for (at, Violation { seq, code, message }) in report.digest.violations().iter().enumerate() {
+        write_finding(at, *seq, code.as_str(), message, out)?;
+    }
     out.write_all(b"],\"torn\":")?;
     match report.torn() {
         Some(t) => write!(out, "{{\"bytes\":{},\"keptBytes\":{}}}", t.bytes, t.kept_bytes)?,
         None => out.write_all(b"null")?,
     }
     out.write_all(b",\"error\":")?;
-    match report.damage().or(report.version.as_ref()) {
+    match report.damage() {
         Some(error) => write_error(error, out)?,
         None => out.write_all(b"null")?,
     }
-    if salvage || report.damage().or(report.version.as_ref()).is_some() {
+    if salvage || report.damage().is_some() {
         let (events, surface) = (report.digest.events(), surface_of(&report.digest));
         write!(out, ",\"salvage\":{{\"events\":{events},\"surface\":{surface:?}}}")?;
     }
@@ -63,6 +76,17 @@ fn write_list(digest: &Digest, out: &mut impl Write, with_seq: bool) -> io::Resu
         }
     }
     Ok(())
+}
+
+fn write_finding(
+    at: usize,
+    seq: Seq,
+    code: &str,
+    message: &str,
+    out: &mut impl Write,
+) -> io::Result<()> {
+    let message = string(message);
+    write!(out, "{}{{\"code\":\"{code}\",\"seq\":{seq},\"message\":{message}}}", comma(at))
 }
 
 fn write_error(error: &FileError, out: &mut impl Write) -> io::Result<()> {

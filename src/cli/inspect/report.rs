@@ -6,9 +6,9 @@ use std::io::{self, BufRead, BufReader, IsTerminal};
 use std::path::Path;
 
 use indicatif::{ProgressBar, ProgressStyle};
-use session_surface::session::Digest;
+use session_surface::session::{Digest, Finding, pairing};
 use session_surface::session::store::{Ending, Fault, FileError, Header, Reader, Torn};
-use session_surface::spec::Contract;
+use session_surface::spec::{Contract, Event};
 
 use super::super::exit::Exit;
 use super::count;
@@ -21,6 +21,10 @@ pub struct Report {
     pub digest: Digest,
     /// The same as of just after the event that was asked for, if the prefix holds it.
     pub at: Option<Digest>,
+    /// What a repair would append.
+    pub closers: Vec<Event>,
+    /// What a provider would refuse.
+    pub pairing: Vec<Finding>,
     /// What stands behind the prefix.
     pub ending: Ending,
     /// That the contract does not read the header's version.
@@ -46,6 +50,8 @@ impl Report {
                 header: None,
                 digest: Digest::new(contract),
                 at: None,
+                closers: Vec::new(),
+                pairing: Vec::new(),
                 ending: Ending::Damaged(error),
                 version: None,
             },
@@ -55,7 +61,7 @@ impl Report {
     fn of(mut reader: Reader<impl BufRead>, contract: Contract, at: Option<u64>) -> Report {
         let header = reader.header().cloned();
         let version = header.as_ref().and_then(|header| header.check_version(&contract).err());
-        let mut digest = Digest::new(contract);
+        let mut digest = Digest::new(contract).checking_invariants();
         let (mut view, mut refusal) = (None, None);
         while let Some(event) = reader.next_event() {
             let is_asked_for = at == Some(event.seq().get());
@@ -71,7 +77,8 @@ impl Report {
             Some(refusal) => Ending::Damaged(reader.refused(refusal)),
             None => reader.ending(),
         };
-        Report { header, digest, at: view, ending, version }
+        let (closers, pairing) = (digest.closers(), pairing(digest.messages()));
+        Report { header, digest, at: view, closers, pairing, ending, version }
     }
 
     /// The events whose surface and messages are shown.
@@ -110,12 +117,17 @@ impl Report {
             format!("torn tail: {} behind byte {kept_bytes}", count(*bytes, "byte"))
         }));
         findings.extend(self.damage().map(FileError::to_string));
-        let hidden = self.digest.hidden_messages();
-        if hidden > 0 {
-            let hidden = count(hidden, "message");
-            findings.push(format!(
-                "legacy/mixed: {hidden} of the history invisible: no `surfaceOp` in a log that has a surface"
-            ));
+        if !self.closers.is_empty() {
+            let closers = count(self.closers.len() as u64, "event");
+            findings.push(format!("the last turn is open: a repair would append {closers}"));
+        }
+        if !self.pairing.is_empty() {
+            let found = count(self.pairing.len() as u64, "finding");
+            findings.push(format!("a provider may refuse the messages: {found}"));
+        }
+        let violations = self.digest.violation_count();
+        if violations > 0 {
+            findings.push(format!("invariants: {}", count(violations, "violation")));
         }
         findings
     }

@@ -2,10 +2,8 @@
 
 use std::borrow::Cow;
 
-use serde::de::IgnoredAny;
-
 use super::error::Flaw;
-use crate::spec::{Event, Refusal, Seq};
+use crate::spec::{Event, Json, Refusal, Seq};
 
 /// An event that stands in a file, borrowed from the line that is being read.
 ///
@@ -16,7 +14,7 @@ pub struct EventLine<'a>(Form<'a>);
 
 #[derive(Debug)]
 enum Form<'a> {
-    Plain { text: &'a str, event_type: &'a str, seq: Seq },
+    Plain { text: &'a str, event_type: &'a str, seq: Seq, time: i64, data: Json<'a> },
     Whole(Event),
 }
 
@@ -53,6 +51,22 @@ impl<'a> EventLine<'a> {
         }
     }
 
+    /// When it was appended, as [`Event::time`] gives it.
+    pub fn time(&self) -> i64 {
+        match &self.0 {
+            Form::Plain { time, .. } => *time,
+            Form::Whole(event) => event.time(),
+        }
+    }
+
+    /// The payload.
+    pub fn data(&self) -> Json<'_> {
+        match &self.0 {
+            Form::Plain { data, .. } => *data,
+            Form::Whole(event) => event.data(),
+        }
+    }
+
     /// Whether the event is known to carry the four fields `type`, `seq`, `time` and `data` and
     /// nothing else. Such an event leaves every surface as it is.
     pub fn is_plain(&self) -> bool {
@@ -85,13 +99,14 @@ impl From<Event> for EventLine<'_> {
 fn plain(text: &str) -> Option<Form<'_>> {
     let (event_type, rest) = leading(text.strip_prefix(r#"{"type":""#)?, is_spelled_out)?;
     let (seq, rest) = number(rest.strip_prefix(r#"","seq":"#)?)?;
-    let (_time, rest) = number(rest.strip_prefix(r#","time":"#)?)?;
+    let (time, rest) = number(rest.strip_prefix(r#","time":"#)?)?;
     let data = rest.strip_prefix(r#","data":"#)?.strip_suffix('}')?;
     if text.len() > LONG {
         return None;
     }
-    serde_json::from_str::<IgnoredAny>(data).ok()?;
-    Some(Form::Plain { text, event_type, seq })
+    let data = Json::parse(data).ok()?;
+    let time = i64::try_from(time.get()).ok()?;
+    Some(Form::Plain { text, event_type, seq, time, data })
 }
 
 /// Longer lines are rare: they take the way that all lines could take.
