@@ -8,6 +8,7 @@ use crate::spec::{Clause, Contract, Json};
 mod calls;
 mod invariants;
 pub mod laws;
+mod pairing;
 mod read;
 mod repair;
 mod view;
