@@ -25,7 +25,11 @@ pub type Read<'a> = dyn Fn(&[String], &[usize]) -> Option<View> + 'a;
 /// A law over one log. The error is one sentence that says what broke.
 pub type Law = fn(&Read<'_>, &[String]) -> Result<(), String>;
 
-/// Every law, with its name.
+/// Repairs a whole log, event texts with `seq` and `time`: the closers, the messages before, and
+/// the messages after. `None` where the log is refused.
+pub type Repair<'a> = dyn Fn(&[String]) -> Option<(Vec<String>, Vec<String>, Vec<String>)> + 'a;
+
+/// Every law that is asked of a [`Read`], with its name.
 pub const ALL: &[(&str, Law)] = &[
     ("function of the log", function_of_the_log),
     ("cutting into deltas", cutting),
@@ -246,6 +250,27 @@ pub fn time_orders_nothing(read: &Read<'_>, log: &[String]) -> Result<(), String
         };
         let other: Vec<String> = log.iter().zip(&times).map(timed).collect();
         agree(&view, read(&other, &[]), || format!("the times {times:?} change the answer"))?;
+    }
+    Ok(())
+}
+
+/// With `R(L)` the closers of `L`: `M(L · R(L)) = M(L) · m` for some messages `m`, and
+/// `R(L · R(L))` is empty, for `L` and each prefix of it that is read.
+/// Clauses `repair.idempotent`, `repair.mark`, `repair.last-turn`.
+pub fn repair_only_adds(repair: &Repair<'_>, log: &[String]) -> Result<(), String> {
+    for (n, log) in (0..=log.len()).map(|n| (n, first(log, n))) {
+        let Some((closers, before, after)) = repair(log) else { continue };
+        let kept = same_messages(&before, first(&after, before.len()));
+        ensure(kept, || format!("repair of the first {n} events changes messages"))?;
+        let Some((more, shown, still)) = repair(&[log, &closers].concat()) else {
+            return Err(format!("the closers of the first {n} events are refused behind them"));
+        };
+        ensure(more.is_empty(), || {
+            format!("a second repair of the first {n} events adds {more:?}")
+        })?;
+        ensure(same_messages(&after, &shown) && same_messages(&shown, &still), || {
+            format!("the closers of the first {n} events show other messages when read again")
+        })?;
     }
     Ok(())
 }
@@ -581,6 +606,108 @@ mod tests {
             for fault in faults {
                 assert!(breaks(fault, law), "{fault:?} does not break {name}");
             }
+        }
+    }
+
+    fn oracle_repair(log: &[String]) -> Option<(Vec<String>, Vec<String>, Vec<String>)> {
+        let mut oracle = Oracle::new(Contract::ADR_0019);
+        let events: Result<Vec<Json<'_>>, _> = log.iter().map(|event| Json::parse(event)).collect();
+        oracle.seed(&events.ok()?).value.ok()?;
+        let messages = |oracle: &Oracle| {
+            oracle.messages().value.into_iter().map(|(text, _)| text.to_owned()).collect()
+        };
+        let before = messages(&oracle);
+        let closers = oracle.repair().value;
+        Some((closers, before, messages(&oracle)))
+    }
+
+    /// A log in a few signs: `T`, `t` a turn's start and end, `S`, `s` a step's, `c` a `tool/call`,
+    /// `A` and `r` a marked message with two equal calls and a marked result, `B` and `q` the same
+    /// without a mark, `x` a result in the place of all nodes.
+    fn turns(signs: &str) -> Vec<String> {
+        let mut nodes: Vec<usize> = Vec::new();
+        let event = |(seq, sign): (usize, char)| {
+            let call = r#"{"type":"tool-call","id":"c"}"#;
+            let (name, rest) = match sign {
+                'T' => ("turn/start", ""),
+                't' => ("turn/end", ""),
+                'S' => ("step/start", ""),
+                's' => ("step/end", ""),
+                'c' => ("tool/call", r#","callId":"c""#),
+                'A' | 'B' => ("assistant/message", ""),
+                _ => ("tool/result", r#","callId":"c","isError":false"#),
+            };
+            let content =
+                if "AB".contains(sign) { format!("{call},{call}") } else { String::new() };
+            let mark = match sign {
+                'A' | 'r' => r#","surfaceOp":"append""#.to_owned(),
+                'x' => format!(
+                    r#","sourceEventSeqs":{nodes:?},"surfaceOp":{{"op":"replace","start":{},"end":{}}}"#,
+                    nodes.first().unwrap(),
+                    nodes.last().unwrap(),
+                ),
+                _ => String::new(),
+            };
+            match sign {
+                'A' | 'r' => nodes.push(seq),
+                'x' => nodes = vec![seq],
+                _ => {}
+            }
+            let data = format!(r#"{{"turn":1,"step":1,"content":[{content}]{rest}}}"#);
+            format!(r#"{{"type":"{name}","seq":{seq},"time":{seq},"data":{data}{mark}}}"#)
+        };
+        signs.chars().enumerate().map(event).collect()
+    }
+
+    const TURNS: &[&str] =
+        &["", "A", "TSAccrs", "TSBccqs", "TtTScArx", "ArTAxAt", "TSATBrSsS", "BTASAqTcccAA"];
+
+    #[test]
+    fn the_repair_of_the_oracle_only_adds_and_adds_once() {
+        for signs in TURNS {
+            let log = turns(signs);
+            assert!(oracle_repair(&log).is_some(), "{signs} is refused");
+            assert_eq!(repair_only_adds(&oracle_repair, &log), Ok(()), "{signs}");
+        }
+    }
+
+    #[test]
+    fn a_repair_that_does_more_than_add_breaks_its_law() {
+        let adds_one_closer_at_a_time = |log: &[String]| {
+            let (mut closers, before, after) = oracle_repair(log)?;
+            closers.truncate(1);
+            Some((closers, before, after))
+        };
+        let marks_in_an_unmarked_log = |log: &[String]| {
+            let (closers, before, after) = oracle_repair(log)?;
+            let mark = |closer: String| match field(&closer, "surfaceOp") {
+                None if closer.contains("tool/result") => {
+                    closer.replace(r#","data""#, r#","surfaceOp":"append","data""#)
+                }
+                _ => closer,
+            };
+            let closers: Vec<String> = closers.into_iter().map(mark).collect();
+            let after = oracle_repair(&[log, &closers].concat()).map_or(after, |again| again.2);
+            Some((closers, before, after))
+        };
+        let closes_at_the_wrong_seq = |log: &[String]| {
+            let (closers, before, after) = oracle_repair(log)?;
+            Some((closers.iter().map(|closer| renumbered(closer, &|_| 0)).collect(), before, after))
+        };
+        let shows_what_it_does_not_add = |log: &[String]| {
+            let (closers, before, mut after) = oracle_repair(log)?;
+            after.push("{}".to_owned());
+            Some((closers, before, after))
+        };
+        let wrong: [&Repair<'_>; 4] = [
+            &adds_one_closer_at_a_time,
+            &marks_in_an_unmarked_log,
+            &closes_at_the_wrong_seq,
+            &shows_what_it_does_not_add,
+        ];
+        for (n, repair) in wrong.into_iter().enumerate() {
+            let broken = |signs: &&str| repair_only_adds(repair, &turns(signs)).is_err();
+            assert!(TURNS.iter().any(broken), "wrong repair {n} is not noticed");
         }
     }
 }

@@ -26,7 +26,14 @@ pub fn fields(event: Json<'_>, seeded: bool) -> Result<Fields<'_>, Clause> {
     }
 }
 
-fn is_string(value: &Json<'_>) -> bool {
+/// The text of an offered event at its seq, with 0 for the time, which the model does not know.
+pub fn placed(event: Json<'_>, seq: u64) -> String {
+    let open = event.text().strip_suffix('}').unwrap_or_default();
+    format!(r#"{open},"seq":{seq},"time":0}}"#)
+}
+
+/// Clause `event.shape`.
+pub fn is_string(value: &Json<'_>) -> bool {
     value.kind() == Kind::String
 }
 
