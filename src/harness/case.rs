@@ -328,9 +328,9 @@ impl Answer {
                 let nodes = value.get("nodes").and_then(numbers);
                 nodes.map(Answer::Nodes).ok_or_else(|| wrong("`nodes`, an array of seqs"))
             }
-            Ask::Messages => {
-                texts(value.get("messages")).map(Answer::Messages).ok_or_else(|| wrong("`messages`"))
-            }
+            Ask::Messages => texts(value.get("messages"))
+                .map(Answer::Messages)
+                .ok_or_else(|| wrong("`messages`")),
             Ask::Log | Ask::Repair => {
                 texts(value.get("events")).map(Answer::Events).ok_or_else(|| wrong("`events`"))
             }

@@ -43,7 +43,8 @@ pub(super) fn same_json(want: &str, got: &str) -> bool {
 pub(super) fn same_but_words(want: &str, got: &str) -> bool {
     let without = |text: &str| {
         let message = Json::parse(text).ok()?;
-        let results = |blocks: Json<'_>| each(blocks, |block| with(block, "content", without_words));
+        let results =
+            |blocks: Json<'_>| each(blocks, |block| with(block, "content", without_words));
         Some(with(message, "content", results))
     };
     without(want).zip(without(got)).is_some_and(|(want, got)| same_json(&want, &got))
@@ -62,7 +63,9 @@ pub(super) fn same_event(want: &str, got: &str) -> bool {
             event.text().to_owned()
         };
         match Json::parse(&event) {
-            Ok(event) if is_closer => with(event, "data", |data| with(data, "content", without_words)),
+            Ok(event) if is_closer => {
+                with(event, "data", |data| with(data, "content", without_words))
+            }
             _ => event,
         }
     };
@@ -91,7 +94,7 @@ fn each(array: Json<'_>, change: impl Fn(Json<'_>) -> String) -> String {
 }
 
 /// An object with the value of one key changed; what is no object stays as it is.
-fn with(object: Json<'_>, name: &str, change: impl Fn(Json<'_>) -> String) -> String {
+pub(super) fn with(object: Json<'_>, name: &str, change: impl Fn(Json<'_>) -> String) -> String {
     let Some(entries) = object.entries() else { return object.text().to_owned() };
     let field = |(key, value): (Json<'_>, Json<'_>)| {
         let value = if key.is_str(name) { change(value) } else { value.text().to_owned() };

@@ -239,7 +239,7 @@ impl<'a, C: Choices> Maker<'a, C> {
     fn turns(&mut self) {
         let is_seed = self.choices.one_in(3);
         let style = self.choices.weighted(event_text::STYLES).unwrap_or(Style::Marked);
-        let mut turns = Turns { may_be_malformed: is_seed, ..Turns::default() };
+        let mut turns = Turns::new(is_seed);
         for _ in 0..self.count() {
             let (text, effect) = turns::event(self.choices, &mut turns, &self.world, style);
             if !is_seed {

@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 
 use super::case::{Answer, Ask, Case, RefusedAt, Texts};
-use super::compare::{agree, same_but_words, same_event, same_json};
+use super::compare::{agree, same_but_words, same_event, same_json, with};
 use super::implementation::Steps;
 use crate::oracle::{self, Oracle};
 use crate::spec::{Clause, Contract, Json, JsonLine, Level, RefusalCode, clause};
@@ -26,9 +26,8 @@ impl Expected {
         match (&self.answer, got) {
             (Answer::Messages(want), Answer::Messages(got)) if want != got => {
                 let pairs = want.iter().zip(got.iter()).zip(&self.items);
-                want.len() == got.len() && pairs.into_iter().all(|((want, got), rule)| {
-                    same_message(*rule, want, got)
-                })
+                want.len() == got.len()
+                    && pairs.into_iter().all(|((want, got), rule)| same_message(*rule, want, got))
             }
             (want, got) => agree(want, got),
         }
@@ -75,7 +74,8 @@ pub fn expected(oracle: &mut Oracle, ask: &Ask) -> Expected {
             Expected { answer: Answer::Messages(texts), clauses, items }
         }
         Ask::Log => {
-            let texts = oracle.events().iter().map(|event| event.as_str()).collect();
+            let texts = oracle.events().into_iter().map(any_time).collect::<Vec<String>>();
+            let texts = texts.iter().map(String::as_str).collect();
             let clauses = vec![clause::EVENT_LOSSLESS];
             Expected { answer: Answer::Events(texts), clauses, items: Vec::new() }
         }
@@ -86,10 +86,21 @@ pub fn expected(oracle: &mut Oracle, ask: &Ask) -> Expected {
             Expected { answer: Answer::Violations(pairs.collect()), clauses, items }
         }
         Ask::Repair => {
+            let is_known = oracle.time_is_known();
             let oracle::Answer { value, clauses } = oracle.repair();
-            let texts = value.iter().map(String::as_str).collect();
+            let texts: Vec<String> =
+                value.iter().map(|closer| any_time((closer.as_str(), is_known))).collect();
+            let texts = texts.iter().map(String::as_str).collect();
             Expected { answer: Answer::Events(texts), clauses, items: Vec::new() }
         }
+    }
+}
+
+/// The text of an event, with `null` for a time that the implementation gives.
+fn any_time((event, is_known): (&str, bool)) -> String {
+    match Json::parse(event) {
+        Ok(event) if !is_known => with(event, "time", |_| "null".to_owned()),
+        _ => event.to_owned(),
     }
 }
 
@@ -345,7 +356,8 @@ impl Difference<'_> {
             violation.map_or("nothing".to_owned(), |(seq, code)| format!("{code} at {seq}"))
         };
         let (wanted, found) = (want.get(same), got.get(same));
-        let sentence = format!("violation {same} must be {} and is {}", words(wanted), words(found));
+        let sentence =
+            format!("violation {same} must be {} and is {}", words(wanted), words(found));
         let clause = self.expected.items.get(same).copied();
         (Some(same), clause.unwrap_or(clause::INVARIANT_REFUSED), sentence)
     }

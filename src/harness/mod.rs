@@ -22,8 +22,8 @@ mod world;
 
 pub use builtin::Deltas;
 pub use case::{Answer, Ask, Case, CaseError, RefusedAt, Step, Texts};
-pub use compare::agree;
 pub use choices::{Choices, Odometer, Seeded};
+pub use compare::agree;
 pub use generate::{Form, Reads, Settings, case as generate};
 pub use goals::Goals;
 pub use implementation::{Implementation, InProcess, Steps, is_answering};

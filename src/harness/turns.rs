@@ -46,7 +46,13 @@ pub(super) struct Turns {
     /// The `tool/call` events with their ids.
     calls: Vec<(u64, &'static str)>,
     /// Whether a payload may be malformed, which only a seed may hold.
-    pub(super) may_be_malformed: bool,
+    may_be_malformed: bool,
+}
+
+impl Turns {
+    pub(super) fn new(may_be_malformed: bool) -> Turns {
+        Turns { may_be_malformed, ..Turns::default() }
+    }
 }
 
 /// The next event and what it does.
@@ -88,7 +94,11 @@ pub(super) fn event(
         Part::Call => {
             turns.calls.push((world.next(), id));
             let place = place(choices, turns);
-            ("tool/call", format!(r#"{{{place},"callId":"{id}","name":"f","arguments":"{{}}"}}"#), None)
+            (
+                "tool/call",
+                format!(r#"{{{place},"callId":"{id}","name":"f","arguments":"{{}}"}}"#),
+                None,
+            )
         }
         Part::Result | Part::ReplaceByResult => {
             ("tool/result", result(choices, turns, id), call_cited(choices, turns, id))

@@ -88,8 +88,13 @@ impl Oracle {
             format!(r#"{{"type":"{name}","seq":{seq},"time":{time},"data":{{{data}}}{rest}}}"#);
         let taken = Json::parse(&text).is_ok_and(|closer| self.take(closer, true).is_ok());
         debug_assert!(taken, "{text} is a legal event");
-        // A time that was copied from an event whose time is not known is not known either.
-        self.log.last_mut().into_iter().for_each(|closer| closer.timed = timed);
+        if let Some(closer) = self.log.last_mut() {
+            // A time that was copied from an event whose time is not known is not known either.
+            closer.timed = timed;
+            if name == "tool/result" {
+                closer.rule = REPAIR_RESULT;
+            }
+        }
         text
     }
 

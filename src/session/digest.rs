@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use super::invariants::{Invariants, Violation};
 use super::manager::{Change, Surface, SurfaceManager};
 use super::message::Message;
-use super::invariants::{Invariants, Violation};
 use super::projection::Projections;
 use super::repair::Trace;
 use super::store::EventLine;

@@ -95,7 +95,9 @@ impl Invariants {
     pub fn check(&mut self, event: &Event) -> Vec<Violation> {
         let mut found = Found { seq: event.seq(), violations: Vec::new() };
         if let Some(last) = self.last.filter(|last| *last >= event.seq()) {
-            found.add(ViolationCode::SeqNotIncreasing, || format!("the event before it has seq {last}"));
+            found.add(ViolationCode::SeqNotIncreasing, || {
+                format!("the event before it has seq {last}")
+            });
         }
         self.check_sources(event, &mut found);
         if self.check_acceptance(event, &mut found) {
@@ -116,7 +118,8 @@ impl Invariants {
     fn check_sources(&self, event: &Event, found: &mut Found) {
         let Field::Given(sources) = event.sources() else { return };
         if sources.is_empty() {
-            found.add(ViolationCode::SourcesEmpty, || "sourceEventSeqs is an empty list".to_owned());
+            found
+                .add(ViolationCode::SourcesEmpty, || "sourceEventSeqs is an empty list".to_owned());
         }
         let mut seen = HashSet::new();
         if let Some(twice) = sources.iter().find(|seq| !seen.insert(**seq)) {
@@ -263,7 +266,8 @@ impl Invariants {
         found: &mut Found,
     ) {
         let is_result = event_type == "tool/result";
-        let is_in_step = matches!(event_type, "assistant/chunk" | "assistant/message" | "tool/call");
+        let is_in_step =
+            matches!(event_type, "assistant/chunk" | "assistant/message" | "tool/call");
         if !is_result && !is_in_step {
             return;
         }

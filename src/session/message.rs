@@ -61,7 +61,9 @@ impl<'a> Message<'a> {
     pub fn role(&self) -> Role {
         match &self.payload {
             Payload::Assistant { .. } => Role::Assistant,
-            Payload::User { .. } | Payload::ToolResult { .. } | Payload::Tagged { .. } => Role::User,
+            Payload::User { .. } | Payload::ToolResult { .. } | Payload::Tagged { .. } => {
+                Role::User
+            }
             Payload::Projected(projected) => projected.role(),
         }
     }

@@ -118,7 +118,8 @@ impl Walk<'_, '_> {
         let (mut of, mut between, mut is_told) = (None, 0, false);
         for call in calls.all() {
             if of != Some(call.message) {
-                (of, between, is_told) = (Some(call.message), self.first_between(call.message), false);
+                (of, between, is_told) =
+                    (Some(call.message), self.first_between(call.message), false);
             }
             match call.answer {
                 None => {

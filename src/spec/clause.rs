@@ -117,7 +117,7 @@ clauses! {
     REPAIR_SOURCES = "repair.sources" Must,
     REPAIR_MARK = "repair.mark" Must,
     REPAIR_IDEMPOTENT = "repair.idempotent" Must,
-    INVARIANT_SEQ = "invariant.seq" Should,
+    INVARIANT_SHAPE = "invariant.shape" Should,
     INVARIANT_SOURCES = "invariant.sources" Must,
     INVARIANT_REFUSED = "invariant.refused" Must,
     INVARIANT_ELIGIBLE_TYPE = "invariant.eligible-type" Should,

@@ -72,7 +72,12 @@ impl ViolationCode {
     /// The clause that asks for this report. `data/malformed` is a SHOULD of its own.
     pub const fn clause(self) -> Clause {
         match self {
-            ViolationCode::SeqNotIncreasing => clause::INVARIANT_SEQ,
+            ViolationCode::SeqNotIncreasing
+            | ViolationCode::Refused(
+                RefusalCode::EventMalformed
+                | RefusalCode::SeqNotContiguous
+                | RefusalCode::SurfaceOpMalformed,
+            ) => clause::INVARIANT_SHAPE,
             ViolationCode::SourcesEmpty
             | ViolationCode::SourcesDuplicate
             | ViolationCode::SourcesNotEarlier

@@ -6,8 +6,8 @@ use std::io::{self, BufRead, BufReader, IsTerminal};
 use std::path::Path;
 
 use indicatif::{ProgressBar, ProgressStyle};
-use session_surface::session::{Digest, Finding, pairing};
 use session_surface::session::store::{Ending, Fault, FileError, Header, Reader, Torn};
+use session_surface::session::{Digest, Finding, pairing};
 use session_surface::spec::{Contract, Event};
 
 use super::super::exit::Exit;

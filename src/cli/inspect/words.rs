@@ -1,6 +1,6 @@
 //! The first words of an event or a message, for lists that people read.
 
-use session_surface::session::Message;
+use session_surface::session::{Message, Projections};
 use session_surface::spec::{Contract, Event, Json};
 
 use super::super::show;
@@ -10,7 +10,9 @@ const LONGEST: usize = 72;
 
 /// The first words of an event that makes a message; nothing for any other.
 pub fn of_event(contract: &Contract, event: &Event) -> String {
-    Message::of(contract, event).map(|message| of_message(&message)).unwrap_or_default()
+    Message::of(contract, &Projections::default(), event)
+        .map(|message| of_message(&message))
+        .unwrap_or_default()
 }
 
 /// The first words of a message: its text, and the types of the blocks that hold something else.
