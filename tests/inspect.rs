@@ -72,6 +72,24 @@ fn expected(folder: &str, check: impl Fn(&Path, &str, Json<'_>)) {
     assert!(checked > 3, "{checked} files");
 }
 
+fn code_and_seq(finding: Json<'_>) -> String {
+    format!("{} at {}", get(finding, "code"), get(finding, "seq"))
+}
+
+/// What is expected of a closer stands at its top level or in its `data`.
+fn assert_closers(got: Json<'_>, want: Json<'_>, name: &str) {
+    let (got, want): (Vec<_>, Vec<_>) =
+        (got.elements().unwrap().collect(), want.elements().unwrap().collect());
+    assert_eq!(got.len(), want.len(), "{name}");
+    for (got, want) in got.into_iter().zip(want) {
+        for (key, value) in want.entries().unwrap() {
+            let key = key.as_str().unwrap();
+            let found = got.get(&key).or_else(|| get(got, "data").get(&key));
+            assert_eq!(found, Some(value), "{name}: {key} of {got}");
+        }
+    }
+}
+
 fn assert_as_expected(path: &Path, name: &str, want: Json<'_>) {
     let (out, code) = json(path, &[]);
     let got = Json::parse(&out).unwrap();
@@ -101,6 +119,29 @@ fn assert_as_expected(path: &Path, name: &str, want: Json<'_>) {
             "salvage" => {
                 assert!(get(got, "salvage").same_value(want), "{name}: {out}");
             }
+            "closers" => assert_closers(get(got, "closers"), want, name),
+            "surfaceAfterRepair" => {
+                let closers = get(got, "closers").elements().unwrap();
+                let marked = closers.filter(|closer| closer.get("surfaceOp").is_some());
+                let marked = marked.map(|closer| get(closer, "seq").as_integer().unwrap());
+                let after: Vec<i64> =
+                    seqs(get(got, "surface"), "seq").into_iter().chain(marked).collect();
+                assert_eq!(after, integers(want), "{name}");
+            }
+            "pairing" => {
+                let found: Vec<String> =
+                    get(got, "pairing").elements().unwrap().map(code_and_seq).collect();
+                let want: Vec<String> = want.elements().unwrap().map(code_and_seq).collect();
+                assert_eq!(found, want, "{name}");
+            }
+            "invariants" => {
+                let code = |found: Json<'_>| get(found, "code").text().to_owned();
+                let found: Vec<String> =
+                    get(got, "invariants").elements().unwrap().map(code).collect();
+                let want: Vec<String> =
+                    want.elements().unwrap().map(|code| code.text().to_owned()).collect();
+                assert_eq!(found, want, "{name}");
+            }
             "messages" => assert_eq!(roles.len() as i64, integer.unwrap(), "{name}"),
             "roles" => assert_eq!(roles.join(","), want.as_str().unwrap(), "{name}"),
             "surfaceAfterSeq13" => {
@@ -111,8 +152,9 @@ fn assert_as_expected(path: &Path, name: &str, want: Json<'_>) {
             _ => {}
         }
     }
+    let is_filled = |key| want.get(key).is_some_and(|want| want.text() != "[]");
     let has_findings =
-        ["tornBytes", "line", "invariants"].iter().any(|key| want.get(key).is_some());
+        ["tornBytes", "line", "invariants", "closers", "pairing"].into_iter().any(is_filled);
     assert_eq!(code, i32::from(has_findings), "{name}");
 }
 
@@ -154,8 +196,7 @@ fn payload_text_passes_through_byte_for_byte() {
         "{HEADER}{{\"type\":\"user/message\",\"seq\":0,\"time\":1,\"data\":{{\"content\":[{block}],\"source\":{{\"kind\":\"u\"}}}}{APPEND}}}\n"
     );
     let path = file("payload", log);
-    let (out, code) = json(&path, &[]);
-    assert_eq!(code, 0);
+    let (out, _) = json(&path, &[]);
     let messages = get(Json::parse(&out).unwrap(), "messages").text().to_owned();
     assert_eq!(messages, format!(r#"[{{"seq":0,"role":"user","content":[{block}]}}]"#));
     let output = inspect(&path, &["--messages"]);
@@ -178,6 +219,9 @@ fn the_keys_are_stable_and_the_header_is_as_in_the_file() {
         "hasSurface",
         "surface",
         "messages",
+        "closers",
+        "pairing",
+        "invariants",
         "torn",
         "error",
         "salvage",
@@ -283,9 +327,9 @@ fn a_version_that_is_not_read_is_a_finding_and_the_rest_is_shown() {
     let path = file("version", header + &message(0, "a", APPEND));
     let (out, code) = json(&path, &[]);
     let got = Json::parse(&out).unwrap();
-    assert!(get(get(got, "error"), "code").is_str("file/version"), "{out}");
+    assert_eq!((get(got, "error").text(), code), ("null", 1), "{out}");
     assert_eq!(seqs(get(got, "surface"), "seq"), [0]);
-    assert_eq!(code, 1);
+    assert!(text(&inspect(&path, &[]).stdout).contains("file/version"));
     let output = inspect(&path, &["--messages"]);
     assert!(text(&output.stdout).contains("\"role\":\"user\""));
 }

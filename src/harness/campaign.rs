@@ -104,11 +104,17 @@ fn laws_stage(plan: &Plan, watch: Watch<'_>) -> StageReport {
     let (started, total) = (Instant::now(), plan.cases / LOGS_PER_CASE);
     let mut faults = Vec::new();
     for index in 0..total {
-        let case = generate::case(&mut Seeded::new(plan.seed, index), &SHORT, plan.contract);
-        let log = laws::log_of(&case);
-        let broken = [laws::of_session, laws::of_manager].map(|ask| ask(plan.contract, &log));
-        let words = |broken: BrokenLaw| format!("{}: {} in {log:#?}", broken.law, broken.sentence);
-        faults.extend(broken.into_iter().flatten().map(words));
+        let make = |settings: &Settings| {
+            generate::case(&mut Seeded::new(plan.seed, index), settings, plan.contract)
+        };
+        let log = laws::log_of(&make(&SHORT));
+        ask_laws(&[laws::of_session, laws::of_manager], plan, &log, &mut faults);
+        let log = laws::log_of(&make(&Settings::TURNS));
+        ask_laws(&[laws::of_repair, laws::of_pairing], plan, &log, &mut faults);
+        for settings in [&Settings::TURNS, &Settings::HOSTILE] {
+            let log = laws::whole_log_of(&make(settings));
+            ask_laws(&[laws::of_invariants], plan, &log, &mut faults);
+        }
         watch("laws", index + 1, Some(total));
         if !faults.is_empty() {
             break;
@@ -129,6 +135,19 @@ fn spec_examples(plan: &Plan, watch: Watch<'_>) -> StageReport {
     report.faults = examples::spec().faults();
     report.faults.extend(cases.iter().filter_map(oracle_disagrees));
     report
+}
+
+fn ask_laws(asks: &[laws::Ask], plan: &Plan, log: &[String], faults: &mut Vec<String>) {
+    for ask in asks {
+        if ask(plan.contract, log).is_none() {
+            continue;
+        }
+        let small = laws::smallest(plan.contract, log, *ask);
+        let broken = ask(plan.contract, &laws::log_in(&small));
+        let BrokenLaw { law, sentence } = broken.unwrap_or_else(BrokenLaw::unsteady);
+        let (count, log) = (small.event_count(), laws::log_in(&small).join("\n       "));
+        faults.push(format!("{law}: {sentence}, shown with {count} events\n       {log}"));
+    }
 }
 
 /// The oracle must give the answers that the specification writes down.

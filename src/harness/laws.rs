@@ -1,10 +1,14 @@
 //! The laws, asked of the built-in implementations over one log.
 
-use super::case::Case;
+use std::fmt;
+
+use super::case::{self, Case, Step};
 use super::implementation::answering;
-use crate::oracle::laws::{ALL, Law, Read, View};
-use crate::session::{Message, Projections, Session, SurfaceManager};
-use crate::spec::{Contract, Draft, Event, Seq};
+use super::shrink::shrink;
+use crate::oracle::laws::{ALL, Law, Read, View, repair_only_adds};
+use crate::oracle::{self, Oracle};
+use crate::session::{Message, Projections, Session, SurfaceManager, violations};
+use crate::spec::{Contract, Draft, Event, Json, JsonLine, Seq};
 
 /// A law that does not hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,6 +17,13 @@ pub struct BrokenLaw {
     pub law: &'static str,
     /// One sentence that says what broke.
     pub sentence: String,
+}
+
+impl BrokenLaw {
+    /// A law that broke once and holds when it is asked again.
+    pub(super) fn unsteady() -> BrokenLaw {
+        BrokenLaw { law: "function of the log", sentence: "two readings differ".to_owned() }
+    }
 }
 
 /// Asks every law of the manager over one whole log, the deltas being cut as the laws want.
@@ -25,6 +36,31 @@ pub fn of_session(contract: Contract, log: &[String]) -> Option<BrokenLaw> {
     first_broken(log, &|log, cuts| read_by_session(contract, log, cuts))
 }
 
+/// A question about one whole log.
+pub type Ask = fn(Contract, &[String]) -> Option<BrokenLaw>;
+
+/// The smallest log that is found from one that breaks a law, as a case that is seeded with it.
+pub fn smallest(contract: Contract, log: &[String], ask: Ask) -> Case {
+    let events = log.iter().map(|event| JsonLine::known(event)).collect();
+    let steps = [case::Ask::Seed(events), case::Ask::Surface, case::Ask::Messages];
+    let steps = steps.map(Step::ask).to_vec();
+    let case = Case { name: "law".to_owned(), clauses: Vec::new(), contract, steps };
+    let mut case = shrink(&case, SHRINK_RUNS, |case| ask(contract, &log_in(case)).is_some());
+    if let Some(broken) = ask(contract, &log_in(&case)) {
+        case.name = format!("law/{}", broken.law.replace(' ', "-"));
+    }
+    case
+}
+
+/// So many runs are spent on making one log small.
+const SHRINK_RUNS: usize = 5_000;
+
+/// The events that a case holds.
+pub fn log_in(case: &Case) -> Vec<String> {
+    let events = case.steps.iter().flat_map(|step| step.ask.events());
+    events.map(|event| event.text().to_owned()).collect()
+}
+
 /// The log that the session has after it was offered every event of a case, seeds included.
 pub fn log_of(case: &Case) -> Vec<String> {
     let mut session = Session::new(case.contract);
@@ -33,6 +69,56 @@ pub fn log_of(case: &Case) -> Vec<String> {
         let _ = Draft::of(event.clone()).map(|draft| session.append_at(&draft, 0));
     }
     session.log().iter().map(|event| event.text().to_owned()).collect()
+}
+
+/// Asks the law of repair of the session.
+pub fn of_repair(contract: Contract, log: &[String]) -> Option<BrokenLaw> {
+    let repair = |log: &[String]| {
+        let mut session = Session::new(contract);
+        session.seed(parse(log)?).ok()?;
+        let messages = |session: &Session| session.messages().map(|m| m.to_json()).collect();
+        let before = messages(&session);
+        let closers = session.repair().iter().map(|closer| closer.text().to_owned()).collect();
+        Some((closers, before, messages(&session)))
+    };
+    let outcome = answering(|| repair_only_adds(&repair, log)).and_then(|verdict| verdict);
+    outcome.err().map(|sentence| BrokenLaw { law: "repair only adds", sentence })
+}
+
+/// What a provider would refuse is the same for the session and for the oracle.
+pub fn of_pairing(contract: Contract, log: &[String]) -> Option<BrokenLaw> {
+    let mut session = Session::new(contract);
+    let mut oracle = Oracle::new(contract);
+    let events: Result<Vec<Json<'_>>, _> = log.iter().map(|event| Json::parse(event)).collect();
+    session.seed(parse(log)?).ok()?;
+    oracle.seed(&events.ok()?).value.ok()?;
+    let found = session.pairing().into_iter().map(|finding| (finding.seq.get(), finding.code));
+    differs("pairing", &oracle.pairing(), &found.collect::<Vec<_>>())
+}
+
+/// What is wrong with a whole log, refused events included, is the same for both.
+pub fn of_invariants(contract: Contract, log: &[String]) -> Option<BrokenLaw> {
+    let events = parse(log)?;
+    let jsons: Result<Vec<Json<'_>>, _> = log.iter().map(|event| Json::parse(event)).collect();
+    let want = oracle::violations(contract, &jsons.ok()?);
+    let found = violations(contract, &events);
+    let mut found: Vec<_> = found.into_iter().map(|found| (found.seq.get(), found.code)).collect();
+    // Event by event is by seq, unless seqs fall.
+    found.sort();
+    differs("invariants", &want, &found)
+}
+
+fn differs<T: PartialEq + fmt::Debug>(law: &'static str, want: &T, got: &T) -> Option<BrokenLaw> {
+    let sentence = || format!("the oracle reports {want:?} and the session {got:?}");
+    (want != got).then(|| BrokenLaw { law, sentence: sentence() })
+}
+
+/// Every event that a case offers as an event of one whole log, those that are refused included.
+pub fn whole_log_of(case: &Case) -> Vec<String> {
+    let events = case.steps.iter().flat_map(|step| step.ask.events());
+    let drafts = events.filter_map(|event| Draft::of(event.clone()).ok());
+    let stamped = drafts.enumerate().map(|(at, draft)| draft.stamp(Seq::from_index(at), 0));
+    stamped.map(|event| event.text().to_owned()).collect()
 }
 
 fn first_broken(log: &[String], read: &Read<'_>) -> Option<BrokenLaw> {

@@ -12,9 +12,9 @@ use proptest::prelude::any;
 use proptest::test_runner::{Config, FileFailurePersistence, TestError, TestRunner};
 
 use super::campaign::{Subject, counterexample};
-use super::laws::{self, BrokenLaw};
-use super::{Ask, Case, Choices, Expectation, Reads, Settings, Step, agree, generate, shrink};
-use crate::spec::{Contract, JsonLine, Level};
+use super::laws;
+use super::{Case, Choices, Expectation, Reads, Settings, agree, generate};
+use crate::spec::{Contract, Level};
 
 /// Choices from a list that proptest makes and shortens; 0 behind its end.
 struct Tape<I>(I);
@@ -117,33 +117,24 @@ fn the_manager_repairs_and_checks_interrupted_turns_as_the_oracle() {
     agrees_with_the_oracle(Subject::Deltas, Settings::TURNS, 1_000);
 }
 
-fn log_in(case: &Case) -> Vec<String> {
-    let events = case.steps.iter().flat_map(|step| step.ask.events());
-    events.map(|event| event.text().to_owned()).collect()
-}
-
-fn seeded(name: &str, log: &[String]) -> Case {
-    let events = log.iter().map(|event| JsonLine::parse(event).unwrap()).collect();
-    let steps = [Ask::Seed(events), Ask::Surface, Ask::Messages].map(Step::ask).to_vec();
-    Case { name: name.to_owned(), clauses: Vec::new(), contract: Contract::ADR_0019, steps }
-}
-
 /// Every law of `oracle::laws`, each of which states its equation, over generated logs.
-fn keeps_the_laws(broken: impl Fn(Contract, &[String]) -> Option<BrokenLaw>) {
-    let settings = Settings { fewest: 1, most: 9, seeds: false, ..Settings::WELL_FORMED };
-    let outcome = runner(150).run(&vec(any::<u32>(), 0..200), |tape| {
-        let log = laws::log_of(&made(&tape, &settings));
+fn keeps_the_laws(
+    cases: u32,
+    settings: Settings,
+    log_of: fn(&Case) -> Vec<String>,
+    broken: laws::Ask,
+) {
+    let outcome = runner(cases).run(&vec(any::<u32>(), 0..300), |tape| {
+        let log = log_of(&made(&tape, &settings));
         proptest::prop_assert_eq!(broken(Contract::ADR_0019, &log), None);
         Ok(())
     });
     match outcome {
         Ok(()) => {}
         Err(TestError::Fail(_, tape)) => {
-            let case = seeded("law", &laws::log_of(&made(&tape, &settings)));
-            let fails = |case: &Case| broken(case.contract, &log_in(case)).is_some();
-            let mut small = shrink(&case, 5_000, fails);
-            let law = broken(small.contract, &log_in(&small)).expect("the law breaks again");
-            small.name = format!("law/{}", law.law.replace(' ', "-"));
+            let small =
+                laws::smallest(Contract::ADR_0019, &log_of(&made(&tape, &settings)), broken);
+            let law = broken(small.contract, &laws::log_in(&small)).expect("the law breaks again");
             keep(&small);
             panic!("{}: {}\n{}", law.law, law.sentence, small.to_json());
         }
@@ -151,14 +142,36 @@ fn keeps_the_laws(broken: impl Fn(Contract, &[String]) -> Option<BrokenLaw>) {
     }
 }
 
+const SHORT: Settings = Settings { fewest: 1, most: 9, seeds: false, ..Settings::WELL_FORMED };
+
+#[test]
+fn repair_only_adds_and_adds_once() {
+    keeps_the_laws(400, Settings::TURNS, laws::log_of, laws::of_repair);
+}
+
+#[test]
+fn what_a_provider_would_refuse_is_what_the_oracle_finds() {
+    keeps_the_laws(2_000, Settings::TURNS, laws::log_of, laws::of_pairing);
+}
+
+#[test]
+fn what_is_wrong_with_a_log_of_turns_is_what_the_oracle_finds() {
+    keeps_the_laws(2_000, Settings::TURNS, laws::whole_log_of, laws::of_invariants);
+}
+
+#[test]
+fn what_is_wrong_with_a_hostile_log_is_what_the_oracle_finds() {
+    keeps_the_laws(2_000, Settings::HOSTILE, laws::whole_log_of, laws::of_invariants);
+}
+
 #[test]
 fn the_session_keeps_the_laws() {
-    keeps_the_laws(laws::of_session);
+    keeps_the_laws(150, SHORT, laws::log_of, laws::of_session);
 }
 
 #[test]
 fn the_manager_keeps_the_laws() {
-    keeps_the_laws(laws::of_manager);
+    keeps_the_laws(150, SHORT, laws::log_of, laws::of_manager);
 }
 
 #[test]
@@ -179,6 +192,8 @@ fn every_kept_case_is_answered_as_the_contract_asks() {
         let log = laws::log_of(&case);
         assert_eq!(laws::of_session(case.contract, &log), None, "{}", path.display());
         assert_eq!(laws::of_manager(case.contract, &log), None, "{}", path.display());
+        assert_eq!(laws::of_repair(case.contract, &log), None, "{}", path.display());
+        assert_eq!(laws::of_pairing(case.contract, &log), None, "{}", path.display());
         replayed += 1;
     }
     assert!(replayed > 0, "no case is kept");

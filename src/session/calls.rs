@@ -10,8 +10,11 @@ use crate::spec::Json;
 pub(super) struct Calls<'a> {
     calls: Vec<Call<'a>>,
     /// For each id the messages that have calls of it open, and those calls in order.
-    open: HashMap<Cow<'a, [u8]>, Vec<(usize, VecDeque<usize>)>>,
+    open: HashMap<Cow<'a, [u8]>, Vec<OpenIn>>,
 }
+
+/// A message, and its calls of one id that are open.
+type OpenIn = (usize, VecDeque<usize>);
 
 /// A `tool-call` block.
 #[derive(Clone, Copy, Debug)]

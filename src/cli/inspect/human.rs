@@ -131,7 +131,10 @@ fn write_closers(closers: &[Event], out: &mut impl Write) -> io::Result<()> {
         writeln!(out, "{:>9}  {}{named}{cites}", closer.seq(), closer.event_type())?;
     }
     writeln!(out, "  what happened  The turn was interrupted, or it is still running.")?;
-    writeln!(out, "  what to do     Nothing: opening the session for writing closes the turn.")
+    writeln!(
+        out,
+        "  what to do     Nothing: a harness that opens the session appends these events."
+    )
 }
 
 fn write_pairing(findings: &[Finding], out: &mut impl Write) -> io::Result<()> {
@@ -166,7 +169,7 @@ fn write_torn(torn: &Torn, file: &Path, out: &mut impl Write) -> io::Result<()> 
     writeln!(out, "  what happened  The last write was cut off, by a crash or a full disk.")?;
     writeln!(
         out,
-        "  what to do     Nothing: opening the session for writing sets these bytes aside."
+        "  what to do     Nothing: a harness that opens the session sets these bytes aside."
     )
 }
 
