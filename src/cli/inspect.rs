@@ -44,7 +44,7 @@ pub struct Inspect {
     /// Show the longest good prefix that the contract accepts, and where and why it stops
     #[arg(long)]
     salvage: bool,
-    /// Print the derived messages as one JSON array and nothing else
+    /// Print the derived messages as one JSON array and nothing else; invariants are not checked
     #[arg(long, conflicts_with = "format")]
     messages: bool,
     /// How to show it
@@ -72,7 +72,12 @@ impl Inspect {
         if self.follow {
             return follow::run(&self.file, self.contract);
         }
-        let report = Report::read(&self.file, self.contract, self.at);
+        let mut digest = Digest::new(self.contract);
+        if !self.messages {
+            // Whoever wants the messages alone need not wait for the rest.
+            digest = digest.checking_invariants();
+        }
+        let report = Report::read(&self.file, digest, self.at);
         if let Some(at) = self.at.filter(|_| report.at.is_none() && report.is_session()) {
             let events = report.digest.events();
             eprintln!("--at {at}: no such event; {events} events can be read, the first is 0");

@@ -8,7 +8,7 @@ use std::path::Path;
 use indicatif::{ProgressBar, ProgressStyle};
 use session_surface::session::store::{Ending, Fault, FileError, Header, Reader, Torn};
 use session_surface::session::{Digest, Finding, pairing};
-use session_surface::spec::{Contract, Event};
+use session_surface::spec::Event;
 
 use super::super::exit::Exit;
 use super::count;
@@ -36,8 +36,9 @@ const WORTH_PROGRESS: u64 = 16 << 20;
 const BUFFER: usize = 256 << 10;
 
 impl Report {
-    /// Reads a file, which may be unreadable: that is what the report then says.
-    pub fn read(file: &Path, contract: Contract, at: Option<u64>) -> Report {
+    /// Reads a file into an empty digest. The file may be unreadable: that is what the report then
+    /// says.
+    pub fn read(file: &Path, digest: Digest, at: Option<u64>) -> Report {
         let opened = open(file).map_err(|error| FileError {
             line: 1,
             byte_offset: 0,
@@ -45,10 +46,10 @@ impl Report {
         });
         let reader = opened.and_then(Reader::open);
         match reader {
-            Ok(reader) => Report::of(reader, contract, at),
+            Ok(reader) => Report::of(reader, digest, at),
             Err(error) => Report {
                 header: None,
-                digest: Digest::new(contract),
+                digest,
                 at: None,
                 closers: Vec::new(),
                 pairing: Vec::new(),
@@ -58,10 +59,10 @@ impl Report {
         }
     }
 
-    fn of(mut reader: Reader<impl BufRead>, contract: Contract, at: Option<u64>) -> Report {
+    fn of(mut reader: Reader<impl BufRead>, mut digest: Digest, at: Option<u64>) -> Report {
         let header = reader.header().cloned();
-        let version = header.as_ref().and_then(|header| header.check_version(&contract).err());
-        let mut digest = Digest::new(contract).checking_invariants();
+        let version =
+            header.as_ref().and_then(|header| header.check_version(&digest.contract()).err());
         let (mut view, mut refusal) = (None, None);
         while let Some(event) = reader.next_event() {
             let is_asked_for = at == Some(event.seq().get());
