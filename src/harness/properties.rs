@@ -194,6 +194,8 @@ fn every_kept_case_is_answered_as_the_contract_asks() {
         assert_eq!(laws::of_manager(case.contract, &log), None, "{}", path.display());
         assert_eq!(laws::of_repair(case.contract, &log), None, "{}", path.display());
         assert_eq!(laws::of_pairing(case.contract, &log), None, "{}", path.display());
+        let whole = laws::log_in(&case);
+        assert_eq!(laws::of_invariants(case.contract, &whole), None, "{}", path.display());
         replayed += 1;
     }
     assert!(replayed > 0, "no case is kept");

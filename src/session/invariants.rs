@@ -34,10 +34,11 @@ pub struct Violation {
 #[derive(Clone, Debug)]
 pub struct Invariants {
     manager: SurfaceManager,
-    index: u64,
     last: Option<Seq>,
-    /// The seqs that do not stand at their index.
-    strays: HashSet<Seq>,
+    /// The seqs of the events so far: those below `whole`, and in a log that is not contiguous
+    /// these others.
+    whole: u64,
+    others: HashSet<Seq>,
     is_marked: bool,
     holds_unmarked: bool,
     is_mixed: bool,
@@ -68,9 +69,9 @@ impl Invariants {
     pub fn new(contract: Contract) -> Invariants {
         Invariants {
             manager: SurfaceManager::new(contract),
-            index: 0,
             last: None,
-            strays: HashSet::new(),
+            whole: 0,
+            others: HashSet::new(),
             is_marked: false,
             holds_unmarked: false,
             is_mixed: false,
@@ -86,8 +87,7 @@ impl Invariants {
         let mut found = Found { seq, violations: Vec::new() };
         self.manager.apply(seq, Change::Nothing);
         self.check_place(event_type, data, false, &mut found);
-        self.last = Some(seq);
-        self.index += 1;
+        self.note(seq);
         found.violations
     }
 
@@ -106,13 +106,18 @@ impl Invariants {
             let is_replace = matches!(op, Field::Given(SurfaceOp::Replace { .. }));
             self.check_place(&event.event_type(), event.data(), is_replace, &mut found);
         }
-        self.last = Some(event.seq());
-        if event.seq().get() != self.index {
-            self.strays.insert(event.seq());
-        }
-        self.index += 1;
+        self.note(event.seq());
         found.violations.sort_by_key(|violation| violation.code);
         found.violations
+    }
+
+    fn note(&mut self, seq: Seq) {
+        self.last = Some(seq);
+        if seq.get() == self.whole && self.others.is_empty() {
+            self.whole += 1;
+        } else {
+            self.others.insert(seq);
+        }
     }
 
     fn check_sources(&self, event: &Event, found: &mut Found) {
@@ -129,8 +134,8 @@ impl Invariants {
         if let Some(late) = sources.iter().find(|seq| **seq >= own) {
             found.add(ViolationCode::SourcesNotEarlier, || format!("{late} is not below {own}"));
         }
-        let is_unknown =
-            |seq: &&Seq| **seq < own && seq.get() >= self.index && !self.strays.contains(*seq);
+        let is_known = |seq: Seq| seq.get() < self.whole || self.others.contains(&seq);
+        let is_unknown = |seq: &&Seq| **seq < own && !is_known(**seq);
         if let Some(unknown) = sources.iter().find(is_unknown) {
             found.add(ViolationCode::SourcesUnknown, || format!("no event has seq {unknown}"));
         }
