@@ -128,11 +128,10 @@ impl<F: Fault> Steps for Faulty<F> {
 }
 
 /// The first random case that shows a fault, made small.
-fn found<F: Fault>() -> (usize, &'static str, String) {
+fn found<F: Fault>(settings: &Settings) -> (usize, &'static str, String) {
     let mut implementation = InProcess::<Faulty<F>>::new();
-    let cases = (0..20_000).map(|index| {
-        generate(&mut Seeded::new(1, index), &Settings::WELL_FORMED, Contract::ADR_0019)
-    });
+    let cases =
+        (0..20_000).map(|index| generate(&mut Seeded::new(1, index), settings, Contract::ADR_0019));
     let found =
         cases.into_iter().find_map(|case| counterexample("faulty", &case, &mut implementation));
     let found = found.expect("the fault is found");
@@ -158,7 +157,7 @@ impl Fault for ByNumber {
 
 #[test]
 fn a_surface_ordered_by_number_is_charged_to_the_place_of_a_replace() {
-    let (events, clause, sentence) = found::<ByNumber>();
+    let (events, clause, sentence) = found::<ByNumber>(&Settings::WELL_FORMED);
     assert_eq!((events, clause), (3, "replace.place"));
     assert_eq!(sentence, "position 0 must hold node 2 and holds node 1");
 }
@@ -181,7 +180,7 @@ impl Fault for OtherCode {
 
 #[test]
 fn a_check_that_is_left_out_is_charged_to_its_clause() {
-    let (events, clause, _) = found::<OtherCode>();
+    let (events, clause, _) = found::<OtherCode>(&Settings::WELL_FORMED);
     assert_eq!((events, clause), (3, "replace.order"));
 }
 
@@ -198,6 +197,31 @@ impl Fault for Panics {
 
 #[test]
 fn a_panic_is_a_verdict_with_its_words() {
-    let (events, _, sentence) = found::<Panics>();
+    let (events, _, sentence) = found::<Panics>(&Settings::WELL_FORMED);
     assert_eq!((events, sentence.as_str()), (2, "the step threw: panicked: two nodes in surface"));
+}
+
+struct NoSources;
+
+impl Fault for NoSources {
+    fn change(ask: &Ask, answer: Answer) -> Answer {
+        match answer {
+            Answer::Events(closers) if *ask == Ask::Repair => Answer::Events(
+                closers
+                    .iter()
+                    .map(|closer| closer.replace("\"sourceEventSeqs\"", "\"x\""))
+                    .collect::<Vec<_>>()
+                    .iter()
+                    .map(String::as_str)
+                    .collect(),
+            ),
+            other => other,
+        }
+    }
+}
+
+#[test]
+fn a_fault_of_repair_is_made_small_and_charged_to_its_clause() {
+    let (events, clause, _) = found::<NoSources>(&Settings::TURNS);
+    assert_eq!((events, clause), (3, "repair.sources"));
 }

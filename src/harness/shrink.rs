@@ -134,9 +134,8 @@ fn without_event(case: &Case, step: usize, event: usize) -> Case {
             }
         }
     }
-    smaller.steps.retain(|step| {
-        step.ask.is_read() || !step.ask.events().is_empty() || matches!(step.ask, Ask::Seed(_))
-    });
+    let is_empty = |ask: &Ask| matches!(ask, Ask::Append(events) if events.is_empty());
+    smaller.steps.retain(|step| !is_empty(&step.ask));
     smaller
 }
 
