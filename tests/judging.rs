@@ -225,3 +225,27 @@ fn a_fault_of_repair_is_made_small_and_charged_to_its_clause() {
     let (events, clause, _) = found::<NoSources>(&Settings::TURNS);
     assert_eq!((events, clause), (3, "repair.sources"));
 }
+
+struct TooStrict;
+
+impl Fault for TooStrict {
+    fn change(_: &Ask, answer: Answer) -> Answer {
+        match answer {
+            Answer::Violations(mut found) => {
+                found.push((u64::MAX, "result/without-call".into()));
+                Answer::Violations(found)
+            }
+            other => other,
+        }
+    }
+}
+
+#[test]
+fn a_violation_too_much_is_charged_to_its_own_clause() {
+    let (events, clause, sentence) = found::<TooStrict>(&Settings::TURNS);
+    assert_eq!((events, clause), (0, "invariant.result"));
+    assert!(
+        sentence.starts_with("violation 0 must be nothing and is result/without-call"),
+        "{sentence}"
+    );
+}

@@ -7,7 +7,7 @@ use super::case::{Answer, Ask, Case, RefusedAt, Texts};
 use super::compare::{agree, same_but_words, same_event, same_json, with};
 use super::implementation::Steps;
 use crate::oracle::{self, Oracle};
-use crate::spec::{Clause, Contract, Json, JsonLine, Level, RefusalCode, clause};
+use crate::spec::{Clause, Contract, Json, JsonLine, Level, RefusalCode, ViolationCode, clause};
 
 /// What the oracle answers to a step, with the clauses that it used.
 #[derive(Clone, Debug)]
@@ -358,8 +358,13 @@ impl Difference<'_> {
         let (wanted, found) = (want.get(same), got.get(same));
         let sentence =
             format!("violation {same} must be {} and is {}", words(wanted), words(found));
-        let clause = self.expected.items.get(same).copied();
-        (Some(same), clause.unwrap_or(clause::INVARIANT_REFUSED), sentence)
+        // Of two that differ, the one that comes first is missing or too much.
+        let place = |(seq, code): &(u64, Cow<'static, str>)| {
+            ViolationCode::from_text(code).map(|code| (*seq, code))
+        };
+        let places = wanted.and_then(place).into_iter().chain(found.and_then(place));
+        let clause = places.min().map_or(clause::INVARIANT_REFUSED, |(_, code)| code.clause());
+        (Some(same), clause, sentence)
     }
 
     /// What the steps before say of a read that differs. In a minimised case every step is needed,

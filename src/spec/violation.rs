@@ -46,6 +46,32 @@ pub enum ViolationCode {
 }
 
 impl ViolationCode {
+    /// Every code but those of section 2.
+    const OWN: [ViolationCode; 16] = [
+        ViolationCode::SeqNotIncreasing,
+        ViolationCode::SourcesEmpty,
+        ViolationCode::SourcesDuplicate,
+        ViolationCode::SourcesNotEarlier,
+        ViolationCode::SourcesUnknown,
+        ViolationCode::IneligibleType,
+        ViolationCode::LegacyMixed,
+        ViolationCode::TurnNested,
+        ViolationCode::TurnUnmatchedEnd,
+        ViolationCode::TurnOpenStep,
+        ViolationCode::TurnOutside,
+        ViolationCode::StepOutsideTurn,
+        ViolationCode::StepNested,
+        ViolationCode::StepUnmatchedEnd,
+        ViolationCode::StepMismatch,
+        ViolationCode::ResultWithoutCall,
+    ];
+
+    /// The code that a text names.
+    pub fn from_text(text: &str) -> Option<ViolationCode> {
+        let own = ViolationCode::OWN.into_iter().find(|code| code.as_str() == text);
+        own.or_else(|| RefusalCode::from_text(text).map(ViolationCode::Refused))
+    }
+
     /// The code as text.
     pub const fn as_str(self) -> &'static str {
         match self {
