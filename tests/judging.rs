@@ -7,7 +7,7 @@ use session_surface::harness::{
     generate,
 };
 use session_surface::session::Session;
-use session_surface::spec::{Contract, Level};
+use session_surface::spec::{Contract, Json, Level};
 
 fn faults(text: &str) -> String {
     examples::read(text).faults().join("\n")
@@ -248,4 +248,73 @@ fn a_violation_too_much_is_charged_to_its_own_clause() {
         sentence.starts_with("violation 0 must be nothing and is result/without-call"),
         "{sentence}"
     );
+}
+
+/// Whether the answers that the oracle gives to a case, changed as text, still pass.
+fn passes(case: &str, change: impl Fn(&str) -> String) -> bool {
+    let case = Case::parse(case).unwrap();
+    let expectation = Expectation::of(&case, Level::Should);
+    let answers: Vec<Answer> = expectation
+        .answers()
+        .zip(&case.steps)
+        .map(|(answer, step)| {
+            let text = change(&answer.to_json().replace("\"time\":null", "\"time\":5"));
+            Answer::parse(&step.ask, Json::parse(&text).unwrap()).unwrap()
+        })
+        .collect();
+    expectation.judge(&answers).is_ok()
+}
+
+#[test]
+fn the_order_of_closers_of_equal_ids_in_two_messages_is_free() {
+    let message = |seq: u64, step: u64| {
+        format!(
+            r#"{{"type":"assistant/message","seq":{seq},"time":1,"data":{{"turn":1,"step":{step},"content":[{{"type":"tool-call","id":"c"}}]}},"surfaceOp":"append"}}"#
+        )
+    };
+    let start = r#"{"type":"turn/start","seq":0,"time":1,"data":{"turn":1}}"#;
+    let case = format!(
+        r#"{{"case":"x","steps":[{{"seed":[{start},{},{}]}},{{"repair":{{}}}},{{"log":{{}}}}]}}"#,
+        message(1, 1),
+        message(2, 2)
+    );
+    let steps = |first: u64, second: u64| {
+        move |text: &str| {
+            let closer = |step: u64| format!("\"turn\":1,\"step\":{step},\"callId\"");
+            text.replace(&closer(1), "FIRST")
+                .replace(&closer(2), "SECOND")
+                .replace("FIRST", &closer(first))
+                .replace("SECOND", &closer(second))
+        }
+    };
+    assert!(passes(&case, steps(1, 2)));
+    assert!(passes(&case, steps(2, 1)), "the order is free");
+    assert!(!passes(&case, steps(1, 1)), "each copies its own message");
+}
+
+#[test]
+fn any_time_is_an_integer() {
+    let case = r#"{"case":"x","steps":[{"append":[{"type":"usage","data":{}}]},{"log":{}}]}"#;
+    assert!(passes(case, str::to_owned));
+    assert!(passes(case, |text| text.replace("\"time\":5", "\"time\":-77")));
+    for time in ["\"now\"", "1.5", "null", "1e3"] {
+        assert!(
+            !passes(case, |text| text.replace("\"time\":5", &format!("\"time\":{time}"))),
+            "{time}"
+        );
+    }
+}
+
+#[test]
+fn only_in_a_closer_that_repair_wrote_are_the_words_free() {
+    let result = r#"{"type":"tool/result","data":{"turn":1,"step":1,"callId":"c","content":[{"type":"text","text":"REAL"}],"isError":true,"error":{"code":"interrupted"}},"surfaceOp":"append"}"#;
+    let call = r#"{"type":"assistant/message","data":{"turn":1,"step":1,"content":[{"type":"tool-call","id":"d"}]},"surfaceOp":"append"}"#;
+    let start = r#"{"type":"turn/start","data":{"turn":1}}"#;
+    let case = format!(
+        r#"{{"case":"x","steps":[{{"append":[{start},{call},{result}]}},{{"repair":{{}}}},{{"log":{{}}}},{{"messages":{{}}}}]}}"#
+    );
+    assert!(
+        passes(&case, |text| text.replace("\"text\":\"interrupted\"", "\"text\":\"other words\""))
+    );
+    assert!(!passes(&case, |text| text.replace("REAL", "LOST")));
 }

@@ -1,11 +1,12 @@
 //! When an answer is the one that is wanted. SPEC.md, "How to read this page".
 
+use std::collections::BTreeMap;
+
 use super::case::{Answer, RefusedAt, Texts};
 use crate::spec::{Json, Kind};
 
 /// Whether an answer is the one that is wanted. A refusal's code and its list are compared where
-/// both sides give them. A `time` of `null` in a wanted event stands for any; the words inside a
-/// closer are free.
+/// both sides give them. A `time` of `null` in a wanted event stands for any integer.
 pub fn agree(want: &Answer, got: &Answer) -> bool {
     match (want, got) {
         (
@@ -19,7 +20,9 @@ pub fn agree(want: &Answer, got: &Answer) -> bool {
         (Answer::Nodes(want), Answer::Nodes(got)) => want == got,
         (Answer::Violations(want), Answer::Violations(got)) => want == got,
         (Answer::Messages(want), Answer::Messages(got)) => same_texts(want, got, same_json),
-        (Answer::Events(want), Answer::Events(got)) => same_texts(want, got, same_event),
+        (Answer::Events(want), Answer::Events(got)) => {
+            same_texts(want, got, |want, got| same_event(want, got, false))
+        }
         _ => false,
     }
 }
@@ -50,14 +53,66 @@ pub(super) fn same_but_words(want: &str, got: &str) -> bool {
     without(want).zip(without(got)).is_some_and(|(want, got)| same_json(&want, &got))
 }
 
-/// Whether an event is the wanted one.
-pub(super) fn same_event(want: &str, got: &str) -> bool {
+/// Whether events are the wanted ones, where it is known which of them are closing results: the
+/// words in those are free, and so is the order of those that close equal ids.
+pub(super) fn same_events(want: &Texts, got: &Texts, is_closer: impl Fn(usize) -> bool) -> bool {
+    let same = |want: &[String], got: &[String]| {
+        let mut pairs = want.iter().zip(got).enumerate();
+        want.len() == got.len()
+            && pairs.all(|(at, (want, got))| same_event(want, got, is_closer(at)))
+    };
+    let list = |texts: &Texts| -> Vec<String> { texts.iter().map(str::to_owned).collect() };
+    let (want, got) = (list(want), list(got));
+    same(&want, &got) || same(&in_one_order(&want, &is_closer), &in_one_order(&got, &is_closer))
+}
+
+/// Closing results of equal ids differ by the turn and the step that they copy. Gives events in
+/// which these copies come in one order.
+fn in_one_order(events: &[String], is_closer: &impl Fn(usize) -> bool) -> Vec<String> {
+    let data = |event: &str, key: &str| {
+        let value = Json::parse(event).ok()?.get("data")?.get(key)?;
+        Some(value.text().to_owned())
+    };
+    let copies = |event: &str| ["turn", "step"].map(|key| data(event, key));
+    let mut by_id: BTreeMap<Option<String>, Vec<usize>> = BTreeMap::new();
+    for (at, event) in events.iter().enumerate().filter(|(at, _)| is_closer(*at)) {
+        by_id.entry(data(event, "callId")).or_default().push(at);
+    }
+    let mut ordered = events.to_vec();
+    for places in by_id.into_values() {
+        let texts = places.iter().filter_map(|at| events.get(*at));
+        let mut named: Vec<_> = texts.map(|event| copies(event)).collect();
+        named.sort();
+        for (at, named) in places.into_iter().zip(named) {
+            if let Some(event) = ordered.get_mut(at) {
+                *event = naming(event, named);
+            }
+        }
+    }
+    ordered
+}
+
+/// An event whose data names this turn and step, where it names any.
+fn naming(event: &str, [turn, step]: [Option<String>; 2]) -> String {
+    let Ok(json) = Json::parse(event) else { return event.to_owned() };
+    let set = |data: Json<'_>, key: &str, value: &Option<String>| {
+        with(data, key, |old| value.clone().unwrap_or_else(|| old.text().to_owned()))
+    };
+    with(json, "data", |data| {
+        let data = set(data, "turn", &turn);
+        Json::parse(&data).map_or(data.clone(), |data| set(data, "step", &step))
+    })
+}
+
+/// Whether an event is the wanted one; the words inside a closing result are free.
+pub(super) fn same_event(want: &str, got: &str, is_closer: bool) -> bool {
     let Some((want, got)) = both(want, got) else { return false };
     let any_time = want.get("time").is_some_and(|time| time.kind() == Kind::Null);
-    let code = want.get("data").and_then(|data| data.get("error")?.get("code"));
-    let is_closer = code.is_some_and(|code| code.is_str("interrupted"));
+    if any_time && got.get("time").and_then(Json::as_integer).is_none() {
+        return false;
+    }
     let free = |event: Json<'_>| {
-        let event = if any_time && event.get("time").is_some() {
+        let event = if any_time {
             with(event, "time", |_| "0".to_owned())
         } else {
             event.text().to_owned()

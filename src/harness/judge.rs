@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 
 use super::case::{Answer, Ask, Case, RefusedAt, Texts};
-use super::compare::{agree, same_but_words, same_event, same_json, with};
+use super::compare::{agree, same_but_words, same_event, same_events, same_json, with};
 use super::implementation::Steps;
 use crate::oracle::{self, Oracle};
 use crate::spec::{Clause, Contract, Json, JsonLine, Level, RefusalCode, ViolationCode, clause};
@@ -29,8 +29,16 @@ impl Expected {
                 want.len() == got.len()
                     && pairs.into_iter().all(|((want, got), rule)| same_message(*rule, want, got))
             }
+            (Answer::Events(want), Answer::Events(got)) => {
+                same_events(want, got, |at| self.is_closer(at))
+            }
             (want, got) => agree(want, got),
         }
+    }
+
+    /// Whether an event of the answer is a closing result.
+    fn is_closer(&self, at: usize) -> bool {
+        self.items.get(at) == Some(&clause::REPAIR_RESULT)
     }
 }
 
@@ -75,9 +83,13 @@ pub fn expected(oracle: &mut Oracle, ask: &Ask) -> Expected {
         }
         Ask::Log => {
             let texts = oracle.events().into_iter().map(any_time).collect::<Vec<String>>();
+            let rule = |seq| match oracle.is_closing_result(seq) {
+                true => clause::REPAIR_RESULT,
+                false => clause::EVENT_LOSSLESS,
+            };
+            let items = (0..oracle.len()).map(rule).collect();
             let texts = texts.iter().map(String::as_str).collect();
-            let clauses = vec![clause::EVENT_LOSSLESS];
-            Expected { answer: Answer::Events(texts), clauses, items: Vec::new() }
+            Expected { answer: Answer::Events(texts), clauses: vec![clause::EVENT_LOSSLESS], items }
         }
         Ask::Check => {
             let oracle::Answer { value, clauses } = oracle.check();
@@ -90,8 +102,9 @@ pub fn expected(oracle: &mut Oracle, ask: &Ask) -> Expected {
             let oracle::Answer { value, clauses } = oracle.repair();
             let texts: Vec<String> =
                 value.iter().map(|closer| any_time((closer.as_str(), is_known))).collect();
+            let items = vec![clause::REPAIR_RESULT; texts.len()];
             let texts = texts.iter().map(String::as_str).collect();
-            Expected { answer: Answer::Events(texts), clauses, items: Vec::new() }
+            Expected { answer: Answer::Events(texts), clauses, items }
         }
     }
 }
@@ -334,8 +347,11 @@ impl Difference<'_> {
 
     fn events(&self, want: &Texts, got: &Texts) -> (Option<usize>, Clause, String) {
         let (want, got): (Vec<&str>, Vec<&str>) = (want.iter().collect(), got.iter().collect());
-        let pairs = want.iter().zip(&got);
-        let same = pairs.take_while(|(want, got)| same_event(want, got)).count();
+        let pairs = want.iter().zip(&got).enumerate();
+        let is_same = |(at, (want, got)): &(usize, (&&str, &&str))| {
+            same_event(want, got, self.expected.is_closer(*at))
+        };
+        let same = pairs.take_while(is_same).count();
         let (wanted, found) = (want.get(same), got.get(same));
         let event = |text: Option<&&str>| text.map_or("nothing".to_owned(), |text| excerpt(text));
         let sentence = format!("event {same} must be {} and is {}", event(wanted), event(found));

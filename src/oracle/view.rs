@@ -62,6 +62,11 @@ impl Oracle {
         self.log.iter().map(|event| (event.text.as_str(), event.timed)).collect()
     }
 
+    /// Whether an event is a closing result of a repair. Clause `repair.result`.
+    pub fn is_closing_result(&self, seq: u64) -> bool {
+        self.log.get(seq as usize).is_some_and(|event| event.rule == REPAIR_RESULT)
+    }
+
     /// Whether the time of the last event is known. It is not where a session gave it.
     /// Clause `event.offered`.
     pub fn time_is_known(&self) -> bool {
