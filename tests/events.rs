@@ -193,6 +193,6 @@ fn values_are_compared_by_what_they_say() {
         !same("1", "true") && !same("1", "\"1\"") && !same("[]", "{}") && !same("[1]", "[1,1]")
     );
     assert!(!same(r#"{"a":1}"#, r#"{"a":1,"b":1}"#) && !same(r#""\ud83d""#, "\"\u{fffd}\""));
-    let deep = |inner: &str| format!("{}{inner}{}", "[".repeat(2_000), "]".repeat(2_000));
+    let deep = |inner: &str| format!("{}{inner}{}", "[".repeat(300_000), "]".repeat(300_000));
     assert!(same(&deep("1"), &deep("1.0")) && !same(&deep("1"), &deep("2")));
 }

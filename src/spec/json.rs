@@ -12,6 +12,8 @@ use std::sync::Arc;
 use serde::de::{Deserializer, Visitor};
 use serde_json::value::RawValue;
 
+use super::same_value::same_value;
+
 /// The largest integer of the contract, 2^53−1. Clause `event.integer`.
 pub const MAX_INTEGER: i64 = (1 << 53) - 1;
 
@@ -178,23 +180,7 @@ impl<'a> Json<'a> {
     /// # Ok::<(), serde_json::Error>(())
     /// ```
     pub fn same_value(self, other: Json<'_>) -> bool {
-        let mut pairs = vec![(self, other)];
-        while let Some((a, b)) = pairs.pop() {
-            if a.0 == b.0 {
-                continue;
-            }
-            let same = match (a.kind(), b.kind()) {
-                (Kind::Number, Kind::Number) => a.as_double() == b.as_double(),
-                (Kind::String, Kind::String) => a.as_wtf8() == b.as_wtf8(),
-                (Kind::Array, Kind::Array) => push_elements(&mut pairs, a, b),
-                (Kind::Object, Kind::Object) => push_entries(&mut pairs, a, b),
-                _ => false,
-            };
-            if !same {
-                return false;
-            }
-        }
-        true
+        same_value(self, other)
     }
 }
 
@@ -202,34 +188,6 @@ impl fmt::Display for Json<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.0)
     }
-}
-
-fn push_elements<'a, 'b>(pairs: &mut Vec<(Json<'a>, Json<'b>)>, a: Json<'a>, b: Json<'b>) -> bool {
-    let list = |array: Json<'_>| array.elements().map_or(0, Iterator::count);
-    let same_length = list(a) == list(b);
-    pairs.extend(a.elements().into_iter().flatten().zip(b.elements().into_iter().flatten()));
-    same_length
-}
-
-fn push_entries<'a, 'b>(pairs: &mut Vec<(Json<'a>, Json<'b>)>, a: Json<'a>, b: Json<'b>) -> bool {
-    let (a, b) = (last_entries(a), last_entries(b));
-    let same_keys = a.len() == b.len() && a.iter().zip(&b).all(|(a, b)| a.0 == b.0);
-    pairs.extend(a.into_iter().zip(b).map(|(a, b)| (a.1, b.1)));
-    same_keys
-}
-
-/// The entries of an object sorted by key, of a key given twice the last.
-fn last_entries(object: Json<'_>) -> Vec<(Cow<'_, [u8]>, Json<'_>)> {
-    let mut entries: Vec<_> = object
-        .entries()
-        .into_iter()
-        .flatten()
-        .map(|(key, value)| (key.as_wtf8().unwrap_or_default(), value))
-        .collect();
-    entries.reverse();
-    entries.sort_by(|a, b| a.0.cmp(&b.0));
-    entries.dedup_by(|later, kept| later.0 == kept.0);
-    entries
 }
 
 /// The keys and values of an object, in order.
@@ -272,6 +230,41 @@ impl<'a> Iterator for Strings<'a> {
     }
 }
 
+/// A piece of a value, as it comes from left to right.
+pub(super) enum Token<'a> {
+    /// An array or an object begins.
+    Open { is_object: bool },
+    /// The innermost one that is open ends.
+    Close,
+    /// A key, or a value that is neither.
+    Value(Json<'a>),
+}
+
+/// The pieces of a value.
+pub(super) struct Tokens<'a>(Scanner<'a>);
+
+impl<'a> Tokens<'a> {
+    pub(super) fn of(value: Json<'a>) -> Tokens<'a> {
+        Tokens(Scanner { text: value.0, at: 0 })
+    }
+}
+
+impl<'a> Iterator for Tokens<'a> {
+    type Item = Token<'a>;
+
+    fn next(&mut self) -> Option<Token<'a>> {
+        self.0.skip_between();
+        let bracket = match self.0.text.as_bytes().get(self.0.at)? {
+            b'[' => Token::Open { is_object: false },
+            b'{' => Token::Open { is_object: true },
+            b']' | b'}' => Token::Close,
+            _ => return self.0.value().map(Token::Value),
+        };
+        self.0.at += 1;
+        Some(bracket)
+    }
+}
+
 /// A walk over a text that is known to be well-formed, from value to value.
 #[derive(Clone, Debug)]
 struct Scanner<'a> {
@@ -285,14 +278,19 @@ impl<'a> Scanner<'a> {
         Scanner { text, at: 1 }
     }
 
-    /// The next value behind white space, commas and colons; `None` at the closing bracket.
-    fn value(&mut self) -> Option<Json<'a>> {
+    /// Goes to the next value, or to the closing bracket.
+    fn skip_between(&mut self) {
         let bytes = self.text.as_bytes();
         let is_between = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | b',' | b':');
-        let mut start = self.at;
-        while bytes.get(start).is_some_and(is_between) {
-            start += 1;
+        while bytes.get(self.at).is_some_and(is_between) {
+            self.at += 1;
         }
+    }
+
+    /// The next value behind white space, commas and colons; `None` at the closing bracket.
+    fn value(&mut self) -> Option<Json<'a>> {
+        self.skip_between();
+        let (bytes, start) = (self.text.as_bytes(), self.at);
         self.at = match bytes.get(start)? {
             b']' | b'}' => return None,
             b'"' => behind_string(bytes, start),

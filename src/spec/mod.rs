@@ -6,6 +6,7 @@ mod contract;
 mod event;
 mod json;
 mod refusal;
+mod same_value;
 mod seq;
 mod violation;
 
