@@ -17,8 +17,9 @@ use super::show;
 
 /// Check the built-in session against the specification
 ///
-/// Runs the examples of SPEC.md, every log of a few events over a small alphabet, and random
-/// cases in a well-formed and a hostile form. Each counterexample is made small and saved.
+/// Runs the examples of SPEC.md, every log of a few events over a small alphabet, random cases in a
+/// well-formed and a hostile form, interrupted turns, and the laws. Each counterexample is made
+/// small; a case is saved, a log that breaks a law is printed.
 #[derive(Args)]
 #[command(after_help = "Examples:
   session-surface check

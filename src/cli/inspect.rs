@@ -32,8 +32,8 @@ use report::Report;
   session-surface inspect session.jsonl --format json   everything as one JSON object
   session-surface inspect session.jsonl --follow        a line for each event that is added
 
-Exit codes: 0 clean, 1 findings (a torn tail, damage, hidden messages, another version),
-2 usage, 3 not readable or no session file.")]
+Exit codes: 0 clean, 1 findings (a torn tail, damage, hidden messages, another version, an open
+turn, what a provider would refuse, broken invariants), 2 usage, 3 not readable or no session file.")]
 pub struct Inspect {
     /// A session file, JSON Lines
     #[arg(value_name = "FILE")]

@@ -39,10 +39,15 @@ pub fn first_words(text: &str, longest: usize) -> String {
     let mut words: String = text
         .chars()
         .take(longest)
-        .map(|c| if c.is_control() || matches!(c, '\u{2028}' | '\u{2029}') { ' ' } else { c })
+        .map(|c| if c.is_control() || turns_text(c) { ' ' } else { c })
         .collect();
     if text.chars().nth(longest).is_some() {
         words.push('…');
     }
     words
+}
+
+/// Whether a character breaks a line or turns the direction of the text behind it.
+fn turns_text(c: char) -> bool {
+    matches!(c, '\u{2028}'..='\u{202E}' | '\u{2066}'..='\u{2069}' | '\u{200E}' | '\u{200F}')
 }

@@ -90,8 +90,9 @@ pub fn run(plan: &Plan, watch: Watch<'_>) -> Vec<StageReport> {
     }
     reports.push(random("random well-formed", &Settings::WELL_FORMED, plan.cases));
     reports.push(random("random hostile", &Settings::HOSTILE, plan.cases));
+    reports.push(random("random long", &Settings::LONG, plan.cases.div_ceil(100)));
     // Walks over whole logs cost more than reads, so there are fewer of them.
-    reports.push(random("interrupted turns", &Settings::TURNS, plan.cases / 4));
+    reports.push(random("interrupted turns", &Settings::TURNS, plan.cases.div_ceil(4)));
     reports.push(laws_stage(plan, watch));
     reports
 }
@@ -101,7 +102,7 @@ fn laws_stage(plan: &Plan, watch: Watch<'_>) -> StageReport {
     const CASES_PER_LOG: u64 = 20;
     const LOGS_PER_LAW: u64 = 20;
     const SHORT: Settings = Settings { fewest: 1, most: 9, seeds: false, ..Settings::WELL_FORMED };
-    let (started, total) = (Instant::now(), plan.cases / CASES_PER_LOG);
+    let (started, total) = (Instant::now(), plan.cases.div_ceil(CASES_PER_LOG));
     let mut faults = Vec::new();
     for index in 0..total {
         let make = |settings: &Settings| {

@@ -291,6 +291,10 @@ impl Ask {
                 value.elements().ok_or_else(|| error(format!(".{name}"), "expected an array"));
             events.map(|events| events.map(|event| JsonLine::known(event.text())).collect())
         };
+        let is_list = key.is_str("append") || key.is_str("seed");
+        if !is_list && value.entries().is_none() {
+            return Err(error("", format!("expected an object behind {key}, found {value}")));
+        }
         match key.as_str().as_deref() {
             Some("append") => Ok(Ask::Append(events("append")?)),
             Some("seed") => Ok(Ask::Seed(events("seed")?)),

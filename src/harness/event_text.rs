@@ -170,7 +170,7 @@ fn bad_data(choices: &mut impl Choices) -> &'static str {
 }
 
 /// A `surfaceOp` of neither shape.
-fn bad_op(choices: &mut impl Choices) -> &'static str {
+pub(super) fn bad_op(choices: &mut impl Choices) -> &'static str {
     const BAD: &[&str] = &[
         "null",
         "\"prepend\"",

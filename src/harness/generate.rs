@@ -73,6 +73,10 @@ impl Settings {
     pub const TURNS: Settings =
         Settings { fewest: 1, most: 20, form: Form::Turns, ..Settings::WELL_FORMED };
 
+    /// Cases of many events: surfaces that grow and are cut down again.
+    pub const LONG: Settings =
+        Settings { fewest: 80, most: 200, reads: Reads::AtEnd, ..Settings::WELL_FORMED };
+
     /// All cases of `events` events from the small alphabet.
     pub const fn exhaustive(events: u32) -> Settings {
         Settings {
@@ -235,22 +239,27 @@ impl<'a, C: Choices> Maker<'a, C> {
         }
     }
 
-    /// Turns, offered or seeded, then checked and repaired, twice, and gone on with.
+    /// Turns, offered or seeded, refused events among them, then checked and repaired, twice, and
+    /// gone on with.
     fn turns(&mut self) {
         let is_seed = self.choices.one_in(3);
         let style = self.choices.weighted(event_text::STYLES).unwrap_or(Style::Marked);
         let mut turns = Turns::new(is_seed);
+        if is_seed && self.choices.one_in(2) {
+            self.other_turn();
+        }
         for _ in 0..self.count() {
             let (text, effect) = turns::event(self.choices, &mut turns, &self.world, style);
             if !is_seed {
                 self.offer(&text);
+                if self.choices.one_in(12) {
+                    self.refused_turn(&mut turns, style);
+                }
             }
             self.accept(text, effect);
         }
         if is_seed {
-            let log = self.log.iter().zip(0..);
-            let events = log.map(|(text, seq)| event_text::seeded(text, seq, seq as i64 * 7 - 3));
-            self.steps.push(Step::ask(Ask::Seed(events.collect())));
+            self.seed_turns();
         }
         self.read(Ask::Check);
         for _ in 0..2 {
@@ -259,6 +268,42 @@ impl<'a, C: Choices> Maker<'a, C> {
         }
         self.read(Ask::Log);
         self.read(Ask::Check);
+        for _ in 0..self.choices.below(5) {
+            // How many closers there are is not known, so what replaces may be refused.
+            let (text, _) = turns::event(self.choices, &mut turns, &self.world, style);
+            self.offer(&text);
+            self.flush();
+        }
+        self.read(Ask::Repair);
+        self.read_both();
+        self.read(Ask::Check);
+    }
+
+    /// A session that a seed is to forget, with a turn that is open.
+    fn other_turn(&mut self) {
+        self.offer(r#"{"type":"turn/start","data":{"turn":9}}"#);
+        self.offer(r#"{"type":"step/start","data":{"turn":9,"step":9}}"#);
+        self.read(Ask::Surface);
+    }
+
+    /// An event of a turn that is refused: it must not count for the turn.
+    fn refused_turn(&mut self, turns: &mut Turns, style: Style) {
+        let (text, _) = turns::event(self.choices, &mut turns.clone(), &self.world, style);
+        let bad = event_text::bad_op(self.choices);
+        let text = text.replacen("\"surfaceOp\"", "\"x\"", 1);
+        let head = text.strip_suffix('}').unwrap_or(&text);
+        self.offer(&format!("{head},\"surfaceOp\":{bad}}}"));
+        self.flush();
+    }
+
+    /// The log as a seed, with times in any order.
+    fn seed_turns(&mut self) {
+        let mut events = Vec::with_capacity(self.log.len());
+        for (text, seq) in self.log.iter().zip(0..) {
+            let time = i64::from(self.choices.below(7)) - 3;
+            events.push(event_text::seeded(text, seq, time));
+        }
+        self.steps.push(Step::ask(Ask::Seed(events)));
     }
 
     fn hostile(&mut self) {

@@ -59,9 +59,7 @@ pub fn expected(oracle: &mut Oracle, ask: &Ask) -> Expected {
             let answer = match value {
                 Ok(seqs) => Answer::Taken { seqs, refused: None },
                 Err((at, refused)) => {
-                    // A seed is refused with a code alone: the list belongs to an append.
-                    let refused = RefusedAt { missing: None, ..at_index(at, refused) };
-                    Answer::Taken { seqs: Vec::new(), refused: Some(refused) }
+                    Answer::Taken { seqs: Vec::new(), refused: Some(at_index(at, refused)) }
                 }
             };
             Expected { answer, clauses, items: Vec::new() }

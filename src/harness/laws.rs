@@ -31,9 +31,25 @@ pub fn of_manager(contract: Contract, log: &[String]) -> Option<BrokenLaw> {
     first_broken(log, &|log, cuts| read_in_deltas(contract, log, cuts))
 }
 
-/// Asks every law of the session, which is seeded with the log up to each cut in turn.
+/// Asks every law of the session, which is seeded with the log up to each cut in turn, and whether
+/// a fork at each event is the session of that prefix.
 pub fn of_session(contract: Contract, log: &[String]) -> Option<BrokenLaw> {
     first_broken(log, &|log, cuts| read_by_session(contract, log, cuts))
+        .or_else(|| of_fork(contract, log))
+}
+
+fn of_fork(contract: Contract, log: &[String]) -> Option<BrokenLaw> {
+    let mut parent = Session::new(contract);
+    parent.seed(parse(log)?).ok()?;
+    (0..=log.len()).find_map(|events| {
+        let (mut prefix, mut fork) = (Session::new(contract), parent.fork(events));
+        prefix.seed(parse(log.get(..events)?)?).ok()?;
+        let show = |session: &mut Session| {
+            let nodes: Vec<Seq> = session.surface().iter().collect();
+            (session.log().to_vec(), nodes, session.repair().to_vec())
+        };
+        differs("fork", &show(&mut prefix), &show(&mut fork))
+    })
 }
 
 /// A question about one whole log.
@@ -109,7 +125,7 @@ pub fn of_invariants(contract: Contract, log: &[String]) -> Option<BrokenLaw> {
 }
 
 fn differs<T: PartialEq + fmt::Debug>(law: &'static str, want: &T, got: &T) -> Option<BrokenLaw> {
-    let sentence = || format!("the oracle reports {want:?} and the session {got:?}");
+    let sentence = || format!("{want:?} is wanted, and there is {got:?}");
     (want != got).then(|| BrokenLaw { law, sentence: sentence() })
 }
 

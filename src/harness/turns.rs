@@ -7,6 +7,7 @@
 use super::choices::Choices;
 use super::event_text::{Style, list, replace_op};
 use super::world::{Effect, World};
+use crate::spec::MAX_INTEGER;
 
 /// What is made of turns, and how often.
 #[derive(Clone, Copy)]
@@ -39,10 +40,10 @@ const PARTS: &[(u32, Part)] = &[
 ];
 
 /// What the generator remembers of the turns that it makes.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Turns {
-    turn: u32,
-    step: u32,
+    turn: i64,
+    step: i64,
     /// The `tool/call` events with their ids.
     calls: Vec<(u64, &'static str)>,
     /// Whether a payload may be malformed, which only a seed may hold.
@@ -77,7 +78,7 @@ pub(super) fn event(
     }
     let (event_type, data, sources) = match part {
         Part::TurnStart => {
-            turns.turn = 1 + choices.below(2);
+            turns.turn = turn(choices);
             turns.step = 0;
             ("turn/start", format!("{{{}}}", named(choices, "turn", turns.turn)), None)
         }
@@ -132,8 +133,9 @@ fn other(choices: &mut impl Choices) -> &'static str {
 }
 
 /// A number under its key, seldom another one, and seldom something that is no integer.
-fn named(choices: &mut impl Choices, key: &str, number: u32) -> String {
+fn named(choices: &mut impl Choices, key: &str, number: i64) -> String {
     match choices.below(16) {
+        13 => format!("\"{key}\":7,\"{key}\":{number}"),
         14 => format!("\"{key}\":{}", number + 1),
         15 => format!("\"{key}\":{number}.0"),
         _ => format!("\"{key}\":{number}"),
@@ -142,6 +144,11 @@ fn named(choices: &mut impl Choices, key: &str, number: u32) -> String {
 
 fn place(choices: &mut impl Choices, turns: &Turns) -> String {
     format!("{},{}", named(choices, "turn", turns.turn), named(choices, "step", turns.step))
+}
+
+fn turn(choices: &mut impl Choices) -> i64 {
+    const TURNS: [i64; 6] = [1, 1, 2, 2, -1, MAX_INTEGER - 1];
+    TURNS.get(choices.index(TURNS.len())).copied().unwrap_or(1)
 }
 
 /// A place that a message can be read with, or must not be read with.

@@ -35,7 +35,7 @@ pub fn calls<'o>(said: &[(u64, &'o Event)], from: u64) -> Vec<Call<'o>> {
         }
     }
     for (at, (_, result)) in said.iter().enumerate() {
-        for id in result.ids().into_iter().filter(|_| result.rule == MESSAGE_TOOL_RESULT) {
+        for id in result.ids().into_iter().filter(|_| result.is_result()) {
             let open = calls.iter_mut().filter(|call| call.answer.is_none() && call.at < at);
             // Of several with the largest place `max_by_key` gives the last: the first block.
             let nearest = open.filter(|call| call.id.same_value(id)).rev();

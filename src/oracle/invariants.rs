@@ -36,7 +36,6 @@ pub fn violations(contract: Contract, events: &[Json<'_>]) -> Vec<(u64, Violatio
         let [_, _, seq, ..] = read::fields(*event, true).ok()?;
         read::seq(seq?)
     };
-    let seqs: Vec<u64> = events.iter().filter_map(seq_of).collect();
     let (mut surface, mut before, mut open) = (Vec::new(), None, Open::default());
     let mut reported = Vec::new();
     for (index, event) in (0..).zip(events) {
@@ -47,7 +46,8 @@ pub fn violations(contract: Contract, events: &[Json<'_>]) -> Vec<(u64, Violatio
                 codes.insert(SeqNotIncreasing);
             }
             before = seq;
-            codes.extend(sources(&seqs, &fields));
+            let earlier = events.iter().take(index as usize).filter_map(seq_of);
+            codes.extend(sources(&earlier.collect::<Vec<u64>>(), &fields));
             if read::message(&contract, &fields).0 == DATA_MALFORMED_IS_SILENT {
                 codes.insert(Refused(RefusalCode::DataMalformed));
             }

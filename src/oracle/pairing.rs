@@ -38,7 +38,7 @@ impl Oracle {
                     report(at, EmptyAssistant);
                 }
             }
-            if event.rule == MESSAGE_TOOL_RESULT && calls.iter().all(|c| c.answer != Some(at)) {
+            if event.is_result() && calls.iter().all(|c| c.answer != Some(at)) {
                 let ids = event.ids();
                 let is_own = |call: Json<'_>| ids.iter().any(|id| id.same_value(call));
                 let has_call = calls.iter().any(|call| call.at < at && is_own(call.id));

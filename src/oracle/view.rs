@@ -7,6 +7,13 @@ use super::{Answer, Event, Oracle, read};
 use crate::spec::clause::*;
 use crate::spec::{Clause, Json};
 
+impl Event {
+    /// Whether it shows a result, a closing one too.
+    pub(super) fn is_result(&self) -> bool {
+        [MESSAGE_TOOL_RESULT, REPAIR_RESULT].contains(&self.rule)
+    }
+}
+
 impl Oracle {
     /// The nodes from head to tail, each with the clause that put it there.
     pub fn surface(&self) -> Answer<Vec<u64>> {

@@ -6,22 +6,31 @@
 //! the answer is right, so entries need no keys, and the entry of a shadowed node needs no removal:
 //! it goes when the table is next built.
 
+use std::hash::{BuildHasher, RandomState};
+
 use super::slots::Slots;
 use crate::spec::Seq;
 
 const EMPTY: u64 = 0;
 const SMALLEST: usize = 16;
-/// 2^64 divided by the golden ratio: multiplying by it spreads neighbouring blocks.
-const SPREAD: u64 = 0x9E37_79B9_7F4A_7C15;
-
 /// See the head of this file. At most half of the buckets are taken.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct Index {
     /// Entries as numbers: a fresh table then comes as zeroed memory.
     buckets: Vec<u64>,
     entries: usize,
     /// The bucket of the newest entry, and the block that it is for.
     newest: Option<(usize, u64)>,
+    /// Odd and random: whoever writes a log chooses which seqs are nodes, and must not be able to
+    /// choose those that meet in one place.
+    spread: u64,
+}
+
+impl Default for Index {
+    fn default() -> Index {
+        let spread = RandomState::new().hash_one(0) | 1;
+        Index { buckets: Vec::new(), entries: 0, newest: None, spread }
+    }
 }
 
 /// The first slot in the upper 48 bits, the seqs of the block in the lower 16. No seq, no entry.
@@ -140,7 +149,7 @@ impl Index {
     fn home(&self, seq: Seq) -> Option<usize> {
         let lines = (self.buckets.len() / 8).checked_ilog2()?;
         let block = seq.get() >> 4;
-        let line = ((block >> 3).wrapping_mul(SPREAD) >> (64 - lines)) as usize;
+        let line = ((block >> 3).wrapping_mul(self.spread) >> (64 - lines)) as usize;
         Some(line * 8 + (block & 7) as usize)
     }
 }

@@ -50,7 +50,7 @@ fn write_header(header: Option<&Header>, out: &mut impl Write) -> io::Result<()>
     let Some(header) = header else {
         return writeln!(out, "no session yet: there is no complete header line");
     };
-    let text = |value: Option<Json<'_>>| value.map(|v| v.text().to_owned()).unwrap_or_default();
+    let text = |value: Option<Json<'_>>| value.map(|v| visible(v.text())).unwrap_or_default();
     let created = header.created_at().unwrap_or_default();
     writeln!(
         out,
@@ -59,10 +59,10 @@ fn write_header(header: Option<&Header>, out: &mut impl Write) -> io::Result<()>
         text(header.version()),
     )?;
     if let Some(cwd) = header.cwd() {
-        writeln!(out, "  in {cwd}")?;
+        writeln!(out, "  in {}", visible(&cwd.to_string()))?;
     }
     if let Some(parent) = header.parent_session() {
-        writeln!(out, "  fork of {parent}")?;
+        writeln!(out, "  fork of {}", visible(&parent.to_string()))?;
     }
     Ok(())
 }
@@ -125,7 +125,10 @@ fn write_closers(closers: &[Event], out: &mut impl Write) -> io::Result<()> {
     writeln!(out, "\nOPEN TURN  a repair would append {}", count(closers.len() as u64, "event"))?;
     for closer in closers {
         let data = closer.data();
-        let text = |key| data.get(key).map(|value| format!(" {key} {value}")).unwrap_or_default();
+        let text = |key: &str| {
+            let value = data.get(key).map(|value| format!(" {key} {}", visible(value.text())));
+            value.unwrap_or_default()
+        };
         let named = ["callId", "turn", "step"].map(text).concat();
         let cites = closer.sources_text().map(|list| format!(" cites {list}")).unwrap_or_default();
         writeln!(out, "{:>9}  {}{named}{cites}", closer.seq(), closer.event_type())?;
