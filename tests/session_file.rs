@@ -398,3 +398,20 @@ mod digest {
         assert_eq!(other.events(), 1);
     }
 }
+
+#[test]
+fn a_long_line_of_which_only_the_start_was_kept_is_named_by_what_is_known() {
+    for (line, words) in [
+        (format!("[{}]", "1,".repeat(5_000)), "no object"),
+        (format!("a{}", "é".repeat(4_000)), "no JSON"),
+        ("\0".repeat(9_000), "zero byte"),
+    ] {
+        let file = after_one_event(format!("{line}\n{}", event(1)));
+        let mut reader = Reader::open(file.as_slice()).unwrap();
+        while reader.next_event().is_some() {}
+        let Ending::Damaged(error) = reader.ending() else { panic!("a whole record follows") };
+        let said = error.to_string();
+        assert!(said.contains(words), "{said}");
+        assert!(!said.contains("4096") && !said.contains("4095"), "{said}");
+    }
+}

@@ -161,7 +161,7 @@ pub enum Flaw {
         /// Where it stops being JSON.
         at: usize,
     },
-    /// It is a JSON value, and no object.
+    /// It is, or begins as, a JSON value that is no object.
     NotAnObject,
     /// It is a JSON object, and no event.
     NotAnEvent(Refusal),
@@ -171,6 +171,16 @@ impl Flaw {
     /// The flaw of a line that is no JSON object. Of one that is, `Flaw::NotAnObject`: nobody asks.
     pub(super) fn of(line: &[u8]) -> Flaw {
         object(line).err().unwrap_or(Flaw::NotAnObject)
+    }
+
+    /// The flaw of a long line of which only the start is known, and which cannot be an object.
+    pub(super) fn of_start(start: &[u8]) -> Flaw {
+        let at = start.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+        match start.get(at) {
+            Some(0) => Flaw::Nul { at },
+            Some(b'[' | b'"' | b'-' | b'0'..=b'9') => Flaw::NotAnObject,
+            _ => Flaw::NotJson { at },
+        }
     }
 
     /// The flaw of a line that is refused as an event.

@@ -47,6 +47,11 @@ impl<R: BufRead> Lines<R> {
         self.length
     }
 
+    /// Whether only the first bytes of the line were kept.
+    pub(super) fn is_cut(&self) -> bool {
+        self.length > self.bytes.len() as u64 + u64::from(self.is_ended)
+    }
+
     /// Whether the line has its end; the last line of an input may lack it.
     pub(super) fn is_ended(&self) -> bool {
         self.is_ended

@@ -140,6 +140,9 @@ impl<R: BufRead> Reader<R> {
                 return Some(event);
             }
             Ok(event) => self.stop = Some(Stop::Seq(event.seq())),
+            Err(_) if self.lines.is_cut() => {
+                self.stop = Some(Stop::Flaw(Flaw::of_start(self.lines.bytes())));
+            }
             Err(flaw) => self.stop = Some(Stop::Flaw(flaw)),
         }
         None
