@@ -419,3 +419,13 @@ fn a_file_that_grows_is_followed_event_by_event_until_it_is_damaged() {
     assert_eq!(output.status.code(), Some(1));
     assert!(text(&output.stderr).contains("expected seq 3, found 2"), "{}", text(&output.stderr));
 }
+
+#[test]
+fn messages_of_a_mixed_log_are_not_sent_in_silence() {
+    let path = Path::new("tests/data/cases/12-legacy-prefix-then-marked.jsonl");
+    let output = inspect(path, &["--messages"]);
+    assert_eq!(output.status.code(), Some(1));
+    let said = text(&output.stderr);
+    assert!(said.contains("legacy/mixed: history is invisible: 2 message events"), "{said}");
+    assert!(text(&output.stdout).contains("what is my name?"));
+}

@@ -126,6 +126,11 @@ impl Report {
             let found = count(self.pairing.len() as u64, "finding");
             findings.push(format!("a provider may refuse the messages: {found}"));
         }
+        let hidden = self.digest.hidden_messages();
+        if hidden > 0 {
+            let hidden = count(hidden, "message event");
+            findings.push(format!("legacy/mixed: history is invisible: {hidden} give no message"));
+        }
         let violations = self.digest.violation_count();
         if violations > 0 {
             findings.push(format!("invariants: {}", count(violations, "violation")));
