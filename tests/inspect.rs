@@ -261,7 +261,7 @@ fn a_refused_event_is_an_error_with_the_refusal_and_what_can_be_salvaged() {
 #[test]
 fn every_damage_is_shown_with_its_place_and_what_probably_happened() {
     let one = message(0, "a", APPEND);
-    let cases: [(&str, String, &str); 9] = [
+    let cases: [(&str, String, &str); 8] = [
         ("second-writer", message(0, "b", ""), "second writer"),
         ("lost-lines", message(2, "b", ""), "Lost lines"),
         ("nul", format!("\0\0\0{}{}", message(1, "b", ""), message(1, "b", "")), "NUL run"),
@@ -271,7 +271,6 @@ fn every_damage_is_shown_with_its_place_and_what_probably_happened() {
             format!("{{\"type\":\"us{}{}", message(1, "b", ""), message(2, "b", "")),
             "glued",
         ),
-        ("two", format!("{}{}{one}", one.trim_end(), message(1, "b", "")), "Two records"),
         ("blank", format!("\n{}", message(1, "b", "")), "blank line"),
         ("edited", "{\"type\":\"usage\",\"seq\":1,\"time\":1}\n".to_owned(), "Edited"),
         ("refused", message(1, "b", ",\"surfaceOp\":null"), "does not check"),
@@ -428,4 +427,25 @@ fn messages_of_a_mixed_log_are_not_sent_in_silence() {
     let said = text(&output.stderr);
     assert!(said.contains("legacy/mixed: history is invisible: 2 message events"), "{said}");
     assert!(text(&output.stdout).contains("what is my name?"));
+}
+
+#[test]
+fn what_is_advised_for_two_records_on_a_line_brings_every_event_back() {
+    let events = [0, 1, 2, 3].map(|seq| message(seq, "a", APPEND));
+    let whole = format!("{HEADER}{}", events.concat());
+    let joined = whole.replacen(
+        &events[1..3].concat(),
+        &format!("{}{}", events[1].trim_end(), events[2]),
+        1,
+    );
+    assert_eq!(joined.len() + 1, whole.len());
+    let path = file("joined", &joined);
+    let out = text(&inspect(&path, &[]).stdout);
+    assert!(out.contains("Two records on one line"), "{out}");
+    let advice = out.lines().find_map(|line| line.split_once("inspect that: ")).unwrap().1;
+    let copy = path.with_extension("copy");
+    let command =
+        advice.replace("FILE", path.to_str().unwrap()).replace("COPY", copy.to_str().unwrap());
+    assert!(Command::new("sh").args(["-c", &command]).status().unwrap().success(), "{command}");
+    assert_eq!(std::fs::read_to_string(copy).unwrap(), whole);
 }

@@ -1,6 +1,7 @@
 //! What probably happened to a damaged file, and what to do about it.
 
 use session_surface::session::store::{Fault, FileError, Flaw, HeaderFlaw};
+use session_surface::spec::PairingCode;
 
 /// One sentence on what probably happened.
 pub fn what_happened(fault: &Fault) -> &'static str {
@@ -13,7 +14,7 @@ pub fn what_happened(fault: &Fault) -> &'static str {
         }
         Fault::Version { .. } => "Another release of the program wrote this session.",
         Fault::Seq { expected, found } if found < expected => {
-            "A second writer: this seq was given before, so two programs wrote to the file at once."
+            "A second writer, probably: this seq was given before, as when two programs write at once."
         }
         Fault::Seq { .. } => "Lost lines: the events between were cut out or never written.",
         Fault::Refused { .. } => {
@@ -59,11 +60,53 @@ pub fn what_to_do(error: &FileError) -> String {
         Fault::NotASession(_) => {
             "Check the path; a session file begins with its header on line 1.".to_owned()
         }
+        Fault::BadLine(Flaw::Second { at }) => {
+            let bytes = error.byte_offset + *at as u64;
+            let rest = bytes + 1;
+            format!(
+                "Put the line feed back in a copy and inspect that: (head -c {bytes} FILE; echo; tail -c +{rest} FILE) > COPY"
+            )
+        }
         _ => {
             let bytes = error.byte_offset;
             format!(
-                "Keep the file. What can be read is a whole session: head -c {bytes} FILE > COPY"
+                "Keep the file. A copy of what can be read leaves out everything from this line on: head -c {bytes} FILE > COPY"
             )
         }
+    }
+}
+
+/// One sentence on how messages came to be refused.
+pub fn why_refused(code: PairingCode) -> &'static str {
+    match code {
+        PairingCode::DuplicateCallId => {
+            "The model, or a program between, gave one id to two calls."
+        }
+        PairingCode::UnansweredCall => {
+            "The turn was interrupted before the result, or a replace took the result away."
+        }
+        PairingCode::OrphanResult => "A replace took the call away and left its result.",
+        PairingCode::DuplicateResult => {
+            "A result was recorded twice, or for a call of another turn."
+        }
+        PairingCode::Interleaved => "A message was recorded while the calls were still running.",
+        PairingCode::EmptyAssistant => "The model was stopped before it said anything.",
+        PairingCode::IllFormedText => "A text was cut inside a character, such as an emoji.",
+    }
+}
+
+/// What makes the messages fit to be sent.
+pub fn what_to_send(code: PairingCode) -> &'static str {
+    match code {
+        PairingCode::UnansweredCall => {
+            "A repair answers the open calls of the last turn; replace others with their message."
+        }
+        PairingCode::OrphanResult | PairingCode::DuplicateResult => {
+            "Replace the result, or a range that holds it together with its call."
+        }
+        PairingCode::DuplicateCallId => "Replace the message, giving each call an id of its own.",
+        PairingCode::Interleaved => "Replace the range from the calls to their last result.",
+        PairingCode::EmptyAssistant => "Leave the message out when sending, or replace it.",
+        PairingCode::IllFormedText => "Replace the event with one whose text is whole.",
     }
 }

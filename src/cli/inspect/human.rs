@@ -5,7 +5,7 @@ use std::path::Path;
 
 use session_surface::session::store::{FileError, Header, Torn};
 use session_surface::session::{Digest, Finding, Message, Node, Violation};
-use session_surface::spec::{Event, Json, Seq};
+use session_surface::spec::{Event, Json, PairingCode, Seq};
 
 use super::super::show::first_words;
 use super::report::Report;
@@ -26,17 +26,17 @@ pub fn write(report: &Report, file: &Path, salvage: bool, out: &mut impl Write) 
     if let Some(error) = &report.version {
         write_error("ANOTHER VERSION", error, file, out)?;
     }
-    write_hidden(report.digest.hidden_messages(), out)?;
-    write_closers(&report.closers, out)?;
-    write_pairing(&report.pairing, out)?;
-    write_violations(&report.digest, out)?;
-    if let Some(torn) = report.torn() {
-        write_torn(torn, file, out)?;
-    }
     if let Some(error) = report.damage() {
         let title = if report.is_session() { "DAMAGED" } else { "NOT READABLE" };
         write_error(title, error, file, out)?;
     }
+    if let Some(torn) = report.torn() {
+        write_torn(torn, file, out)?;
+    }
+    write_hidden(report.digest.hidden_messages(), out)?;
+    write_closers(report, out)?;
+    write_pairing(&report.pairing, out)?;
+    write_violations(&report.digest, out)?;
     if salvage && report.is_session() {
         write_salvage(report, out)?;
     }
@@ -118,7 +118,8 @@ fn write_hidden(hidden: u64, out: &mut impl Write) -> io::Result<()> {
     writeln!(out, "  what to do     Continue from a fork of the events before the first marker.")
 }
 
-fn write_closers(closers: &[Event], out: &mut impl Write) -> io::Result<()> {
+fn write_closers(report: &Report, out: &mut impl Write) -> io::Result<()> {
+    let closers: &[Event] = &report.closers;
     if closers.is_empty() {
         return Ok(());
     }
@@ -132,6 +133,11 @@ fn write_closers(closers: &[Event], out: &mut impl Write) -> io::Result<()> {
         let named = ["callId", "turn", "step"].map(text).concat();
         let cites = closer.sources_text().map(|list| format!(" cites {list}")).unwrap_or_default();
         writeln!(out, "{:>9}  {}{named}{cites}", closer.seq(), closer.event_type())?;
+    }
+    if report.damage().is_some() {
+        // No harness opens a damaged file, and the turn may have ended behind the damage.
+        writeln!(out, "  what happened  The events that can be read end inside a turn.")?;
+        return writeln!(out, "  what to do     First see to the damage above.");
     }
     writeln!(out, "  what happened  The turn was interrupted, or it is still running.")?;
     writeln!(
@@ -147,6 +153,14 @@ fn write_pairing(findings: &[Finding], out: &mut impl Write) -> io::Result<()> {
     writeln!(out, "\nA PROVIDER MAY REFUSE THE MESSAGES")?;
     for Finding { seq, code, message } in findings {
         writeln!(out, "{seq:>9}  {code}: {}", first_words(message, 160))?;
+    }
+    let mut codes: Vec<PairingCode> = findings.iter().map(|finding| finding.code).collect();
+    codes.sort_unstable();
+    codes.dedup();
+    for code in codes {
+        writeln!(out, "  {code}")?;
+        writeln!(out, "    what happened  {}", advice::why_refused(code))?;
+        writeln!(out, "    what to do     {}", advice::what_to_send(code))?;
     }
     Ok(())
 }

@@ -27,7 +27,12 @@ pub fn of_message(message: &Message<'_>) -> String {
         }
         words.push_str(&of_block(block));
     }
-    if words.is_empty() { "(empty)".to_owned() } else { show::first_words(&words, LONGEST) }
+    let has_blocks = message.inner_content().elements().is_some_and(|mut all| all.next().is_some());
+    match (words.is_empty(), has_blocks) {
+        (true, false) => "(no content)".to_owned(),
+        (true, true) => "(empty text)".to_owned(),
+        (false, _) => show::first_words(&words, LONGEST),
+    }
 }
 
 fn of_block(block: Json<'_>) -> String {
