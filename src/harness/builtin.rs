@@ -168,6 +168,9 @@ impl Deltas {
 
     /// What is known of the log is read from it anew.
     fn repair(&mut self) -> Answer {
+        if let Err(error) = self.manager.read(&self.log) {
+            return Answer::Error(error.to_string());
+        }
         let mut trace = Trace::default();
         self.log.iter().for_each(|event| trace.see(&self.manager.contract(), event));
         let closers = trace.closers(self.manager.has_surface(), self.shown());

@@ -253,7 +253,7 @@ impl<'a, C: Choices> Maker<'a, C> {
             if !is_seed {
                 self.offer(&text);
                 if self.choices.one_in(12) {
-                    self.refused_turn(&mut turns, style);
+                    self.refused_turn(&turns, style);
                 }
             }
             self.accept(text, effect);
@@ -287,7 +287,7 @@ impl<'a, C: Choices> Maker<'a, C> {
     }
 
     /// An event of a turn that is refused: it must not count for the turn.
-    fn refused_turn(&mut self, turns: &mut Turns, style: Style) {
+    fn refused_turn(&mut self, turns: &Turns, style: Style) {
         let (text, _) = turns::event(self.choices, &mut turns.clone(), &self.world, style);
         let bad = event_text::bad_op(self.choices);
         let text = text.replacen("\"surfaceOp\"", "\"x\"", 1);

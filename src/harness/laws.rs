@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::case::{self, Case, Step};
-use super::implementation::answering;
+use super::implementation::{Steps, answering};
 use super::shrink::shrink;
 use crate::oracle::laws::{ALL, Law, Read, View, repair_only_adds};
 use crate::oracle::{self, Oracle};
@@ -77,12 +77,11 @@ pub fn log_in(case: &Case) -> Vec<String> {
     events.map(|event| event.text().to_owned()).collect()
 }
 
-/// The log that the session has after it was offered every event of a case, seeds included.
+/// The log that the session has after a case whose repairs are left out: a log of open turns.
 pub fn log_of(case: &Case) -> Vec<String> {
     let mut session = Session::new(case.contract);
-    for event in case.steps.iter().flat_map(|step| step.ask.events()) {
-        // What is refused is not in the log.
-        let _ = Draft::of(event.clone()).map(|draft| session.append_at(&draft, 0));
+    for step in case.steps.iter().filter(|step| step.ask != case::Ask::Repair) {
+        session.answer(&step.ask);
     }
     session.log().iter().map(|event| event.text().to_owned()).collect()
 }
@@ -129,20 +128,35 @@ fn differs<T: PartialEq + fmt::Debug>(law: &'static str, want: &T, got: &T) -> O
     (want != got).then(|| BrokenLaw { law, sentence: sentence() })
 }
 
-/// Every event that a case offers as an event of one whole log, those that are refused included.
-/// In some logs the seqs from the middle on are one too high, in some the middle one stands twice.
+/// A whole log of the events that a case offers or seeds, those that are refused included. Of
+/// several the longest; what is offered has seqs from the middle on that are one too high in some
+/// logs, and in some the middle one stands twice.
 pub fn whole_log_of(case: &Case) -> Vec<String> {
-    let events = case.steps.iter().flat_map(|step| step.ask.events());
-    let drafts: Vec<Draft> = events.filter_map(|event| Draft::of(event.clone()).ok()).collect();
+    let (mut drafts, mut longest) = (Vec::new(), Vec::new());
+    for step in &case.steps {
+        let events = step.ask.events().iter();
+        if let case::Ask::Seed(_) = step.ask {
+            let seed: Vec<Event> =
+                events.filter_map(|event| Event::of(event.clone()).ok()).collect();
+            longest = if seed.len() > longest.len() { seed } else { longest };
+        } else {
+            drafts.extend(events.filter_map(|event| Draft::of(event.clone()).ok()));
+        }
+    }
+    let offered = stamped(&drafts);
+    let log = if offered.len() > longest.len() { offered } else { longest };
+    log.iter().map(|event| event.text().to_owned()).collect()
+}
+
+fn stamped(drafts: &[Draft]) -> Vec<Event> {
     let (middle, kind) = (drafts.len() / 2, drafts.len() % 4);
     let seq = |at: usize| match kind {
         1 if at >= middle => at + 1,
         2 if at == middle => at.saturating_sub(1),
         _ => at,
     };
-    let stamped = drafts.iter().enumerate();
-    let stamped = stamped.map(|(at, draft)| draft.stamp(Seq::from_index(seq(at)), 0));
-    stamped.map(|event| event.text().to_owned()).collect()
+    let drafts = drafts.iter().enumerate();
+    drafts.map(|(at, draft)| draft.stamp(Seq::from_index(seq(at)), 0)).collect()
 }
 
 fn first_broken(log: &[String], read: &Read<'_>) -> Option<BrokenLaw> {

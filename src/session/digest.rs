@@ -13,8 +13,9 @@ use crate::spec::{Contract, Event, Field, Refusal, Seq, SurfaceOp};
 /// What is to be known of a session while its log passes by: counts, the surface, what each node
 /// shadowed, the messages. Clauses `surface.fold`, `message.order`.
 ///
-/// Memory is bounded by the surface and the payloads on it. A log without any marker has no
-/// surface; then the message events are kept instead, until the first marker.
+/// Memory is bounded by the surface with the payloads on it, the calls of the last turn, and the
+/// names of the event types. A log without any marker has no surface; then the message events are
+/// kept instead, until the first marker.
 ///
 /// ```
 /// use session_surface::session::{Digest, store::Reader};

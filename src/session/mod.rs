@@ -1,5 +1,5 @@
 //! The fast system, written from the decision record: the manager, sessions, messages without
-//! copies.
+//! copies, repair, invariants, pairing, projections, and the reader of session files.
 
 mod calls;
 mod digest;
